@@ -168,7 +168,7 @@ async function resumeWork(services: Services, log: Logger): Promise<AsyncDisposa
   working.defer(() => services.jobs.cancelAll());
   working.defer(sweepUploads(services, log));
   working.defer(() => services.erasures.end());
-  for (const project of await projectIds(services)) services.erasures.begin(project);
+  for (const projectId of await projectIds(services)) services.erasures.begin(projectId);
   return working.move();
 }
 
@@ -177,7 +177,7 @@ async function finishInterruptedWork(services: Services): Promise<void> {
   await services.catalog.write("system", (tx) => adoptKeys(tx, services));
   await finishDeletions(services);
   await finishRemovals(services);
-  for (const project of await projectIds(services)) await failInterruptedJobs(services, project);
+  for (const projectId of await projectIds(services)) await failInterruptedJobs(services, projectId);
 }
 
 const erasuresIn = (catalog: Catalog, log: Logger) =>
@@ -206,7 +206,7 @@ export function accessOf(
   const rights = new Rights({
     ...parts,
     defaultGroupOf,
-    ancestorsOf: (project, ids) => ancestorsOf(parts.catalog, project, ids),
+    ancestorsOf: (projectId, ids) => ancestorsOf(parts.catalog, projectId, ids),
   });
   const keys = new ApiKeys({ ...parts, rights, secret: secretFor("api-keys", secret) });
   const sessions = new Sessions({ ...parts, rights, keys, secret: secretFor("sessions", secret) });

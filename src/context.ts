@@ -60,7 +60,7 @@ export interface Services {
 
 export interface RequestContext extends Services {
   readonly caller: Caller;
-  readonly project: ProjectId;
+  readonly projectId: ProjectId;
   /** Aborted when the client goes away or the deadline passes. */
   readonly signal: AbortSignal;
   /** Reads of many records or points reserve in it what their response takes. */

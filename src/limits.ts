@@ -306,7 +306,7 @@ export const described = {
     "Names and ids of series of a project that stay in memory (about 50 MB). Others need a catalog read.",
   ),
   projectsCachedMax: limit(1_000, "projects", "Projects whose series stay in memory."),
-  scopesCachedMax: limit(10_000, "scopes", "Scopes of callers that have an id in the cache of a project."),
+  rightsFiltersMax: limit(10_000, "filters", "Filters of permitted series with an id in a project's cache."),
   writePlansMax: limit(
     64,
     "plans",

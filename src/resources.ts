@@ -75,7 +75,7 @@ import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts
 import { pendingDeletionTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
-import { seriesScope } from "./resources/timeseries/timeseries.ts";
+import { permittedSeries } from "./resources/timeseries/timeseries.ts";
 import { trendTable } from "./resources/trends/schema.ts";
 import { trendRoutes } from "./resources/trends/trends.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
@@ -143,7 +143,7 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     search: "/timeseries/search",
     timed: timedRecords(timeSeriesTable, {
       acl: "timeSeriesAcl",
-      scope: seriesScope,
+      permitted: permittedSeries,
     }),
   },
   datapoints: {

@@ -6,7 +6,7 @@ import { limits } from "../limits.ts";
 import { and, between, equals, everything, type Filter, hasOneOf, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { CatalogReader, CatalogWriter } from "../storage/catalog.ts";
-import { administersGroups, scopesOf } from "./grantable.ts";
+import { administersGroups, grantedScopes } from "./compare-capabilities.ts";
 import { capabilitiesIn, liveGroups, liveIn } from "./rights.ts";
 import { type Account, accountTable, apiKeyTable, type Group, groupTable } from "./schema.ts";
 
@@ -77,11 +77,11 @@ export async function adoptKeys(tx: CatalogWriter, maker: Maker): Promise<void> 
 }
 
 /** Refuses (400) a change after which no key could administer the groups of the project any more. */
-export async function keepAdministered<TestResponse>(
+export async function keepAdministered<Result>(
   tx: CatalogWriter,
   { projectId, nowMs }: { readonly projectId: number; readonly nowMs: number },
-  change: () => Promise<TestResponse>,
-): Promise<TestResponse> {
+  change: () => Promise<Result>,
+): Promise<Result> {
   const before = await isAdministered(tx, projectId, nowMs);
   const answer = await change();
   if (before && !(await isAdministered(tx, projectId, nowMs))) throw fail("last-administrator", {});
@@ -105,7 +105,7 @@ async function isAdministered(tx: CatalogReader, projectId: number, nowMs: numbe
 /** The members of such a group can grant every right, and make the keys to use it. */
 const isForAdministrators = (group: Group): boolean => {
   const capabilities = capabilitiesIn(group);
-  const makesKeys = scopesOf(capabilities, "apikeysAcl", "CREATE").some(({ kind }) => kind === "all");
+  const makesKeys = grantedScopes(capabilities, "apikeysAcl", "CREATE").some(({ kind }) => kind === "all");
   return makesKeys && administersGroups(capabilities);
 };
 

@@ -48,9 +48,9 @@ test("the operator's key replaces the one before, comes back when deleted, serve
   await keys.revoke(id);
   assert.equal(await keys.callerOf("second-choice"), undefined);
   assert.equal(await keys.ensure(demo, "operator", "second-choice"), true);
-  assert.equal((await keys.callerOf("second-choice"))?.project, "demo");
+  assert.equal((await keys.callerOf("second-choice"))?.projectUrlName, "demo");
   assert.equal(await keys.ensure({ id: 2, urlName: "other" }, "operator", "second-choice"), false);
-  assert.equal((await keys.callerOf("second-choice"))?.project, "demo");
+  assert.equal((await keys.callerOf("second-choice"))?.projectUrlName, "demo");
 });
 
 test("an account that only calls itself administrator is not made one", async () => {
@@ -104,6 +104,7 @@ test("a temporary key acts for its account until disposal, expiry, or the end of
   const account = { id: ids.next(), projectId: demo.id, uniqueName: "robot", groupIds: [], createdTime: 0 };
   await catalog.write("system", (tx) => tx.insert<Account>(accountTable, [account]));
   const loan = { projectId: demo.id, project: "demo", accountId: account.id, startedWith: undefined };
+  const caller = { projectId: demo.id, projectUrlName: "demo" };
   const lent = keys.createTemporary({ ...loan, expiresTime: system.nowMs() + 60_000 });
   assert.equal((await keys.callerOf(lent.key))?.user, "robot");
   assert.deepEqual(await keys.list(demo), []);
@@ -111,13 +112,13 @@ test("a temporary key acts for its account until disposal, expiry, or the end of
   assert.equal(await keys.callerOf(lent.key), undefined);
   using expired = keys.createTemporary({ ...loan, expiresTime: system.nowMs() });
   assert.equal(await keys.callerOf(expired.key), undefined);
-  assert.equal((await keys.callerAs(account.id, loan))?.userId, account.id);
+  assert.equal((await keys.callerAs(account.id, caller))?.userId, account.id);
   await catalog.write("system", (tx) =>
     tx.setColumns(accountTable, ["deletedTime"], [{ id: account.id, deletedTime: 1 }]),
   );
   using late = keys.createTemporary({ ...loan, expiresTime: system.nowMs() + 60_000 });
   assert.equal(await keys.callerOf(late.key), undefined);
-  assert.equal(await keys.callerAs(account.id, loan), undefined);
+  assert.equal(await keys.callerAs(account.id, caller), undefined);
 });
 
 test("a temporary key ends with the credential of the request that started the work", async () => {

@@ -36,13 +36,13 @@ interface ApiKeysParts {
   readonly rights: Rights;
 }
 
+/** The project of a caller, as the members of `Caller` name it. */
+type CallerProject = Pick<Caller, "projectId" | "projectUrlName">;
+
 interface KeyWithAccount {
   readonly record: ApiKey | TemporaryKey;
   readonly account: Account;
 }
-
-/** The project that a key is of. */
-type KeyOf = Pick<ApiKey, "projectId" | "project">;
 
 /**
  * A key that exists only while the server does some work. It has the rights of the account, and it ends at
@@ -170,9 +170,9 @@ export class ApiKeys {
   }
 
   /** Returns the caller for deferred work of an account; undefined when the account is deleted. */
-  async callerAs(id: number, of: KeyOf): Promise<Caller | undefined> {
+  async callerAs(id: number, project: CallerProject): Promise<Caller | undefined> {
     const [account] = await this.#parts.catalog.read("system", (tx) => tx.get(accountTable, [id]));
-    return account && account.deletedTime === undefined ? this.#callerFor(account, of) : undefined;
+    return account && account.deletedTime === undefined ? this.#callerFor(account, project) : undefined;
   }
 
   async #read(key: string): Promise<KnownCaller | undefined> {
@@ -188,14 +188,15 @@ export class ApiKeys {
 
   async #used({ record, account }: KeyWithAccount): Promise<KnownCaller> {
     const { expiresTime = Number.POSITIVE_INFINITY } = record;
-    const caller = { ...(await this.#callerFor(account, record)), credential: credentialOf(record) };
+    const project = { projectId: record.projectId, projectUrlName: record.project };
+    const caller = { ...(await this.#callerFor(account, project)), credential: credentialOf(record) };
     if ("id" in record) this.#noteUse(record);
     return { caller, expiresTime };
   }
 
-  async #callerFor(account: Account, { projectId, project }: KeyOf): Promise<Caller> {
+  async #callerFor(account: Account, { projectId, projectUrlName }: CallerProject): Promise<Caller> {
     const grants = await this.#parts.rights.grantsTo(projectId, { ids: account.groupIds });
-    return { user: account.uniqueName, userId: account.id, projectId, project, ...grants };
+    return { user: account.uniqueName, userId: account.id, projectId, projectUrlName, ...grants };
   }
 
   /** Undefined when the key has expired, or its account is deleted. */

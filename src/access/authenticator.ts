@@ -175,7 +175,7 @@ export class Authenticator {
       : { sourceIds: providerGroups, sources: provider!.sources };
     const { groupIds, capabilities } = await this.#parts.rights.grantsTo(projectId, membership);
     const credential = tokenCredential(tokenUser);
-    const caller: Caller = { user, projectId, project: urlName, groupIds, capabilities, credential };
+    const caller: Caller = { user, projectId, projectUrlName: urlName, groupIds, capabilities, credential };
     return { caller, project, ...(login && { session: this.#sessionOf(login) }) };
   }
 

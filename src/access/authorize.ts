@@ -6,6 +6,6 @@ import type { Caller } from "./caller.ts";
 /** Refuses requests without valid credentials (401), and callers of other projects (403). */
 export function authorize({ caller, refusal }: AuthenticationResult, project: string): Caller {
   if (!caller) throw refusal ?? fail("unauthenticated", { reason: "no-credentials" });
-  if (caller.project !== project) throw fail("foreign-project", { project });
+  if (caller.projectUrlName !== project) throw fail("foreign-project", { project });
   return caller;
 }

@@ -4,14 +4,14 @@ import { test } from "node:test";
 import { refusal } from "../../test/support/refusal.ts";
 import { equals, everything, hasOnly, nothing, or } from "../query/filter.ts";
 import { underAsset } from "./asset-subtree.ts";
-import { type Caller, knownAssets, membershipOf, scopeOf } from "./caller.ts";
+import { type Caller, permittedByCategories, permittedRecords, revealableAssets } from "./caller.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
 
 const holding = (...capabilities: readonly Capability[]): Caller => ({
   user: "test",
   groupIds: [],
   projectId: 1,
-  project: "demo",
+  projectUrlName: "demo",
   capabilities,
 });
 
@@ -31,19 +31,19 @@ test("capabilities of one kind are united, and one without bounds outdoes all ot
     grant("eventsAcl", "WRITE", all),
     grant("filesAcl", "READ", all),
   ];
-  assert.deepEqual(scopeOf(holding(...bounded), "eventsAcl", "READ"), underAsset([7, 8, 9]));
+  assert.deepEqual(permittedRecords(holding(...bounded), "eventsAcl", "READ"), underAsset([7, 8, 9]));
   assert.equal(
-    scopeOf(holding(...bounded, grant("eventsAcl", "READ", all)), "eventsAcl", "READ"),
+    permittedRecords(holding(...bounded, grant("eventsAcl", "READ", all)), "eventsAcl", "READ"),
     everything,
   );
 });
 
 test("a capability for nothing is no refusal; none at all is one", () => {
-  assert.equal(scopeOf(holding(grant("eventsAcl", "READ", below())), "eventsAcl", "READ"), nothing);
+  assert.equal(permittedRecords(holding(grant("eventsAcl", "READ", below())), "eventsAcl", "READ"), nothing);
   const forbidden = refusal("forbidden");
   const reader = holding(grant("eventsAcl", "READ", all));
-  assert.throws(() => scopeOf(reader, "eventsAcl", "WRITE"), forbidden);
-  assert.throws(() => scopeOf(reader, "filesAcl", "READ"), forbidden);
+  assert.throws(() => permittedRecords(reader, "eventsAcl", "WRITE"), forbidden);
+  assert.throws(() => permittedRecords(reader, "filesAcl", "READ"), forbidden);
 });
 
 test("assets are known that may be read, and those that a capability spells out", () => {
@@ -53,17 +53,17 @@ test("assets are known that may be read, and those that a capability spells out"
     grant("eventsAcl", "WRITE", below(3)),
     grant("filesAcl", "READ", all),
   );
-  assert.deepEqual(knownAssets(caller, "eventsAcl", "READ"), underAsset([1, 2]));
-  assert.deepEqual(knownAssets(caller, "eventsAcl", "WRITE"), underAsset([1, 3]));
-  assert.deepEqual(knownAssets(caller, "filesAcl", "READ"), underAsset([1]));
-  assert.equal(knownAssets(holding(grant("filesAcl", "READ", all)), "filesAcl", "READ"), nothing);
+  assert.deepEqual(revealableAssets(caller, "eventsAcl", "READ"), underAsset([1, 2]));
+  assert.deepEqual(revealableAssets(caller, "eventsAcl", "WRITE"), underAsset([1, 3]));
+  assert.deepEqual(revealableAssets(caller, "filesAcl", "READ"), underAsset([1]));
+  assert.equal(revealableAssets(holding(grant("filesAcl", "READ", all)), "filesAcl", "READ"), nothing);
 });
 
 test("members of all security categories see a series, and everybody one without any", () => {
   const memberOf = (scope: CapabilityScope) => grant("securityCategoriesAcl", "MEMBEROF", scope);
   const without = equals("categories", null);
-  assert.deepEqual(membershipOf(holding(), "categories"), or(without, hasOnly("categories", [])));
+  assert.deepEqual(permittedByCategories(holding(), "categories"), or(without, hasOnly("categories", [])));
   const some = holding(memberOf({ kind: "ids", ids: [1, 2] }), memberOf({ kind: "ids", ids: [2, 3] }));
-  assert.deepEqual(membershipOf(some, "categories"), or(without, hasOnly("categories", [1, 2, 3])));
-  assert.equal(membershipOf(holding(memberOf(all)), "categories"), everything);
+  assert.deepEqual(permittedByCategories(some, "categories"), or(without, hasOnly("categories", [1, 2, 3])));
+  assert.equal(permittedByCategories(holding(memberOf(all)), "categories"), everything);
 });

@@ -1,11 +1,15 @@
-// The caller of a request, and the filters that the caller's capabilities add to queries.
+// The caller of a request, and what its capabilities permit.
+//
+// The route requires a capability (`requireCapability`, 403). Each query of a resource then contains the
+// filter `permittedRecords`, so that a record outside of it looks missing. A write checks its result against
+// the same filter (`refuse-not-permitted.ts`).
 import { fail } from "../errors.ts";
 import { equals, everything, type Filter, hasOnly, nothing, oneOf, or } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
 import { underAsset } from "./asset-subtree.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
+import { administersGroups, grantedScopes } from "./compare-capabilities.ts";
 import type { Credential } from "./credentials.ts";
-import { administersGroups, scopesOf as scopesIn } from "./grantable.ts";
 
 export interface Caller {
   /** Name shown by the login endpoints. */
@@ -16,19 +20,19 @@ export interface Caller {
   readonly groupIds: readonly number[];
   readonly projectId: ProjectId;
   /** The project's URL name. */
-  readonly project: string;
+  readonly projectUrlName: string;
   readonly capabilities: readonly Capability[];
   /** Absent when the server itself acts for an account. */
   readonly credential?: Credential;
 }
 
-/** Whether the caller holds `acl` with `action` in any scope. */
-export const holdsCapability = (caller: Caller, acl: Acl, action: Action): boolean =>
-  scopesOf(caller, acl, action).length > 0;
+/** Whether the caller has a capability `acl` with `action`, whatever its scope. */
+export const hasCapability = (caller: Caller, acl: Acl, action: Action): boolean =>
+  grantedScopes(caller.capabilities, acl, action).length > 0;
 
-/** Refuses (403) a caller who holds `acl` with `action` for no record at all. */
+/** Refuses (403) a caller without a capability `acl` with `action`. */
 export function requireCapability(caller: Caller, acl: Acl, action: Action): void {
-  if (!holdsCapability(caller, acl, action)) throw fail("forbidden", { acl, action });
+  if (!hasCapability(caller, acl, action)) throw fail("forbidden", { acl, action });
 }
 
 /** Refuses (403) a caller that does not administer groups; only such a caller can grant every right. */
@@ -38,12 +42,12 @@ export function requireAdministrator(caller: Caller, purpose: string): void {
 
 /**
  * Returns a filter for the records of a resource on which the caller may do `action`: the union of the
- * caller's capabilities. Refuses (403) a caller without any. Does not cover the scope `own`; see
- * `scopeOrOwn`.
+ * scopes of the caller's capabilities. Refuses (403) a caller without any. Omits the scope `own`; see
+ * `permittedOrOwn`.
  */
-export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
+export function permittedRecords(caller: Caller, acl: Acl, action: Action): Filter {
   requireCapability(caller, acl, action);
-  return united(scopesOf(caller, acl, action));
+  return united(grantedScopes(caller.capabilities, acl, action));
 }
 
 /**
@@ -51,29 +55,29 @@ export function scopeOf(caller: Caller, acl: Acl, action: Action): Filter {
  * caller may read, and the subtrees to which a capability for such records is limited. To the caller, other
  * assets do not exist.
  */
-export function knownAssets(caller: Caller, acl: Acl, action: Action): Filter {
-  const spelledOut = scopesOf(caller, acl, action).filter(({ kind }) => kind === "subtrees");
-  return united([...scopesOf(caller, "assetsAcl", "READ"), ...spelledOut]);
+export function revealableAssets(caller: Caller, acl: Acl, action: Action): Filter {
+  const spelledOut = grantedScopes(caller.capabilities, acl, action).filter(
+    ({ kind }) => kind === "subtrees",
+  );
+  return united([...grantedScopes(caller.capabilities, "assetsAcl", "READ"), ...spelledOut]);
 }
 
-/** The security categories that the caller is a member of. */
+/** A filter for the security categories that the caller is a member of. */
 export const ownCategories = (caller: Caller): Filter =>
-  united(scopesOf(caller, "securityCategoriesAcl", "MEMBEROF"));
+  united(grantedScopes(caller.capabilities, "securityCategoriesAcl", "MEMBEROF"));
 
 /**
- * The records whose security categories, listed in `field`, all have the caller as a member, and all records
- * without categories.
+ * Returns a filter for the records whose security categories, listed in `field`, all have the caller as a
+ * member, and for all records without categories.
  */
-export function membershipOf(caller: Caller, field: string): Filter {
-  const scopes = scopesOf(caller, "securityCategoriesAcl", "MEMBEROF");
+export function permittedByCategories(caller: Caller, field: string): Filter {
+  const scopes = grantedScopes(caller.capabilities, "securityCategoriesAcl", "MEMBEROF");
   if (scopes.some(({ kind }) => kind === "all")) return everything;
   const categoryIds = scopes.flatMap((scope) => (scope.kind === "ids" ? scope.ids : []));
   return or(equals(field, null), hasOnly(field, [...new Set(categoryIds)]));
 }
 
-const scopesOf = ({ capabilities }: Caller, acl: Acl, action: Action): CapabilityScope[] =>
-  scopesIn(capabilities, acl, action);
-
+/** Returns a filter for the union of the scopes, without the scope `own`. */
 function united(scopes: readonly CapabilityScope[]): Filter {
   if (scopes.some(({ kind }) => kind === "all")) return everything;
   const assetIds = new Set(scopes.flatMap((scope) => (scope.kind === "subtrees" ? scope.assetIds : [])));
@@ -85,18 +89,18 @@ function united(scopes: readonly CapabilityScope[]): Filter {
 }
 
 /**
- * As `scopeOf`, for the records of access itself: groups, accounts, keys, security categories. `own` is what
- * belongs to the caller.
+ * As `permittedRecords`, for groups, accounts, keys and security categories. `own` is the filter that the
+ * scope `own` stands for.
  */
-export function scopeOrOwn(caller: Caller, [acl, action]: readonly [Acl, Action], own: Filter): Filter {
-  const hasOwn = scopesOf(caller, acl, action).some(({ kind }) => kind === "own");
-  return or(scopeOf(caller, acl, action), hasOwn ? own : nothing);
+export function permittedOrOwn(caller: Caller, [acl, action]: readonly [Acl, Action], own: Filter): Filter {
+  const hasOwn = grantedScopes(caller.capabilities, acl, action).some(({ kind }) => kind === "own");
+  return or(permittedRecords(caller, acl, action), hasOwn ? own : nothing);
 }
 
 /**
- * Refuses (403) a caller whose capabilities are limited: a new record of `acl` is in no limited scope yet.
+ * Refuses (403) a caller whose scopes are limited: a limited scope does not contain a new record of `acl`.
  */
 export function requireUnlimited(caller: Caller, acl: Acl, action: Action): void {
-  if (scopeOrOwn(caller, [acl, action], nothing).kind !== "everything")
+  if (permittedOrOwn(caller, [acl, action], nothing).kind !== "everything")
     throw fail("forbidden", { acl, action });
 }

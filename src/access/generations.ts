@@ -10,22 +10,22 @@ export interface ProjectGenerations {
   /** Changes when a series is renamed or deleted. */
   readonly series: ChangeCounter;
   /**
-   * Changes when an existing record can enter or leave a scope: an asset is moved or deleted, or a record
-   * gets another asset or other security categories. New records and new assets change no other record's
-   * scopes.
+   * Changes when callers can gain or lose access to an existing record: an asset is moved or deleted, or a
+   * record gets another asset or other security categories. New records and new assets change access to no
+   * other record.
    */
-  readonly scopes: ChangeCounter;
+  readonly access: ChangeCounter;
 }
 
 /** One for each server, whose memory is two counters for each project in use. */
 export class Generations {
   readonly #byProject = new Map<ProjectId, ProjectGenerations>();
 
-  of(project: ProjectId): ProjectGenerations {
-    const existing = this.#byProject.get(project);
+  of(projectId: ProjectId): ProjectGenerations {
+    const existing = this.#byProject.get(projectId);
     if (existing !== undefined) return existing;
-    const created = { series: new ChangeCounter(), scopes: new ChangeCounter() };
-    this.#byProject.set(project, created);
+    const created = { series: new ChangeCounter(), access: new ChangeCounter() };
+    this.#byProject.set(projectId, created);
     return created;
   }
 }

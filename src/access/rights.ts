@@ -9,7 +9,7 @@ import { byId } from "../query/page.ts";
 import type { Catalog, CatalogReader } from "../storage/catalog.ts";
 import type { Caller } from "./caller.ts";
 import { administrator, type Capability } from "./capabilities.ts";
-import { type Ancestors, administersGroups, holds, rootsIn } from "./grantable.ts";
+import { type Ancestors, administersGroups, coversCapability, rootsIn } from "./compare-capabilities.ts";
 import { capabilitiesOf } from "./permissions.ts";
 import { type Group, groupTable } from "./schema.ts";
 
@@ -81,20 +81,20 @@ export class Rights {
    * Refuses (403) to grant capabilities that the caller does not have, unless the caller administers groups.
    * Every change that can grant a capability calls this (docs/access.md, Who can grant what).
    */
-  async refuseUnheld(caller: Caller, { capabilities, before = [], field }: Granted): Promise<void> {
+  async requireGrantable(caller: Caller, { capabilities, before = [], field }: Granted): Promise<void> {
     if (administersGroups(caller.capabilities)) return;
     const unheld = await this.#unheld(caller.projectId, [...caller.capabilities, ...before], capabilities);
     if (unheld) throw fail("right-not-held", { field, acl: unheld.acl, actions: unheld.actions });
   }
 
-  /** As `refuseUnheld`, of all that an account in these groups may do. */
-  async refuseUnheldGroups(
+  /** As `requireGrantable`, for all that an account in these groups may do. */
+  async requireGrantableGroups(
     caller: Caller,
     { groupIds, field }: { readonly groupIds: readonly number[]; readonly field: string },
   ): Promise<void> {
     if (administersGroups(caller.capabilities)) return;
     const { capabilities } = await this.grantsTo(caller.projectId, { ids: groupIds });
-    await this.refuseUnheld(caller, { capabilities, field });
+    await this.requireGrantable(caller, { capabilities, field });
   }
 
   /** Whether `held` covers all of `wanted`. */
@@ -108,7 +108,7 @@ export class Rights {
 
   async #unheld(projectId: number, held: readonly Capability[], wanted: readonly Capability[]) {
     const ancestors = await this.#parts.ancestorsOf(projectId, rootsIn(wanted));
-    return wanted.find((one) => !holds(held, one, ancestors));
+    return wanted.find((one) => !coversCapability(held, one, ancestors));
   }
 
   /** The groups of a project that are meant, without the default group for those who are in none. */

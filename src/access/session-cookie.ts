@@ -8,7 +8,7 @@ interface CookieScope {
   readonly path: string;
 }
 
-function scopeOf(baseUrl: string | undefined): CookieScope {
+function cookieScope(baseUrl: string | undefined): CookieScope {
   const { protocol, pathname } = new URL(baseUrl ?? "http://-");
   return { isSecure: protocol === "https:", path: pathname.replace(/(?<=.)\/$/, "") };
 }
@@ -18,7 +18,7 @@ function scopeOf(baseUrl: string | undefined): CookieScope {
  * (`__Host-`, without a base path), or from plain http (`__Secure-`) (RFC 6265bis, 4.1.3).
  */
 export function cookieName(baseUrl: string | undefined, name: string): string {
-  const { isSecure, path } = scopeOf(baseUrl);
+  const { isSecure, path } = cookieScope(baseUrl);
   if (!isSecure) return name;
   return path === "/" ? `__Host-${name}` : `__Secure-${name}`;
 }
@@ -38,5 +38,11 @@ interface CookieValue {
 export function cookieHeader(baseUrl: string, name: string, cookie?: CookieValue): string {
   const { value = "", maxAgeMs = 0, sameSite = "Lax" } = cookie ?? {};
   const maxAgeSeconds = Math.floor(maxAgeMs / 1000);
-  return setCookie({ name: cookieName(baseUrl, name), value, maxAgeSeconds, sameSite, ...scopeOf(baseUrl) });
+  return setCookie({
+    name: cookieName(baseUrl, name),
+    value,
+    maxAgeSeconds,
+    sameSite,
+    ...cookieScope(baseUrl),
+  });
 }

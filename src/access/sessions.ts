@@ -47,7 +47,7 @@ export class Sessions {
     const { catalog, keys, system } = this.#parts;
     const known = await keys.callerOfStored(keyId);
     if (known?.caller.userId === undefined) return undefined;
-    const { projectId, project, userId: accountId, credential } = known.caller;
+    const { projectId, projectUrlName: project, userId: accountId, credential } = known.caller;
     const expiresTime = notAfter(credential, system.nowMs() + limits.sessionMsMax);
     const cookie = this.#newSecret("ms_");
     const session = { projectId, project, accountId, keyId, expiresTime, hash: this.#hashOf(cookie) };
@@ -115,12 +115,12 @@ export class Sessions {
     const { catalog, system, keys } = this.#parts;
     const session = await catalog.read("system", (tx) => this.#stored(tx, cookie));
     if (!session || session.isLink || session.expiresTime <= system.nowMs()) return undefined;
-    const { id, keyId, accountId, expiresTime } = session;
+    const { id, keyId, accountId, expiresTime, projectId, project: projectUrlName } = session;
     if (keyId !== undefined) {
       const known = await keys.callerOfStored(keyId);
       return known && { ...known, expiresTime: Math.min(known.expiresTime, expiresTime) };
     }
-    const caller = await keys.callerAs(accountId, session);
+    const caller = await keys.callerAs(accountId, { projectId, projectUrlName });
     return caller && { caller: { ...caller, credential: { kind: "session", id } }, expiresTime };
   }
 

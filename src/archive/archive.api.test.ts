@@ -124,7 +124,7 @@ test("each archived table has as many records in the restored project, and some"
   for (const name of archived) {
     const table = tables.find((one) => one.name === name) as Table<object>;
     const [there, here] = await Promise.all(
-      [from!, to!].map((project) => catalog.read(project, (tx) => tx.count(table, everything))),
+      [from!, to!].map((projectId) => catalog.read(projectId, (tx) => tx.count(table, everything))),
     );
     assert.ok(there! > 0, `fillProject makes no records of ${name}`);
     assert.equal(here, there, name);

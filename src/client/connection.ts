@@ -115,11 +115,11 @@ export class Connection {
     await pause(waitMs * (0.5 + Math.random() / 2), undefined, { signal: this.#signal });
   }
 
-  async #retried<TestResponse>(
-    attempt: () => Promise<TestResponse>,
+  async #retried<Result>(
+    attempt: () => Promise<Result>,
     isWorthwhile: (problem: ServerProblem) => boolean = ({ status, mayBeDone }) =>
       mayBeDone || status === 429,
-  ): Promise<TestResponse> {
+  ): Promise<Result> {
     for (let failed = 0; ; failed++) {
       try {
         return await attempt();

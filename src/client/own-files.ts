@@ -9,11 +9,11 @@ const noFollow = constants.O_NOFOLLOW ?? 0;
  * Opens a file of this user for `task`, which gets the descriptor. Refuses links and files of other users,
  * which could lead the writer to another file or make it trust what another has written.
  */
-export function withOwnFile<TestResponse>(
+export function withOwnFile<Result>(
   file: string,
   flags: number,
-  task: (descriptor: number) => TestResponse,
-): TestResponse {
+  task: (descriptor: number) => Result,
+): Result {
   const descriptor = openUnlinked(file, flags);
   try {
     const found = fstatSync(descriptor);

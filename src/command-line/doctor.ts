@@ -92,12 +92,12 @@ async function repaired(
 async function findingsOfBlobs(data: string): Promise<Finding[]> {
   const findings: Finding[] = [];
   const tables = [fileTable.name, attachmentTable.name];
-  for (const { project, id, bytes } of namedBlobs(catalogFileOf(data), tables)) {
-    const path = blobPath(blobsFolderOf(data), { project, id });
+  for (const { project: projectId, id, bytes } of namedBlobs(catalogFileOf(data), tables)) {
+    const path = blobPath(blobsFolderOf(data), { project: projectId, id });
     const { size } = await stat(path).catch(() => ({ size: undefined }));
     if (size === bytes) continue;
     const found = size === undefined ? "no file" : `${size} bytes`;
-    findings.push({ file: `blobs/${project}/${id}`, offset: 0, expected: `${bytes} bytes`, found });
+    findings.push({ file: `blobs/${projectId}/${id}`, offset: 0, expected: `${bytes} bytes`, found });
   }
   return findings;
 }

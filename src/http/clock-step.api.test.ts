@@ -39,7 +39,7 @@ const newKey = async (lifeMs?: number): Promise<string> => {
   const { keys } = server.app.services;
   const caller = (await keys.callerOf(server.key))!;
   const ends = lifeMs === undefined ? {} : { expiresTime: system.nowMs() + lifeMs };
-  return (await keys.create({ id: caller.projectId, urlName: caller.project }, "test", ends)).key;
+  return (await keys.create({ id: caller.projectId, urlName: caller.projectUrlName }, "test", ends)).key;
 };
 
 describe("after the wall clock steps back by an hour", () => {

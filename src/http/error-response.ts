@@ -5,7 +5,7 @@ import { Failure, type FailureCode, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { addressRefusal } from "./address.ts";
 import { type Protocol, protocolOf, sendError } from "./protocol.ts";
-import { ClientGone } from "./request-scope.ts";
+import { ClientGone } from "./request-lifetime.ts";
 
 /** Only the metrics see this status: closed connections do not count as server errors. */
 const clientGoneStatus = 499;

@@ -53,7 +53,12 @@ const loginOptionsOf = ({ project, redirectUrl, errorRedirectUrl, prompt }: Brow
   isSilent: prompt === "none",
 });
 
-const statusOf = ({ user, project, projectId }: Caller) => ({ user, loggedIn: true, project, projectId });
+const statusOf = ({ user, projectUrlName: project, projectId }: Caller) => ({
+  user,
+  loggedIn: true,
+  project,
+  projectId,
+});
 
 /** Returned with 200 without a valid credential (docs/reference/projects-and-login.md#login-status). */
 const loggedOut = { user: "", loggedIn: false, project: "", projectId: -1 };

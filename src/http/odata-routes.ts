@@ -62,17 +62,17 @@ function addService(
         receive(limits.entityBodyBytesMax, (bytes, work) =>
           readJson(bytes, { ...(keptText && { keptText }), work }),
         ),
-    handle({ request, admitted, input, scope }, readJsonBody) {
+    handle({ request, admitted, input, lifetime }, readJsonBody) {
       const { baseUrl, root, rest } = input;
       const { method, headers } = request;
-      const ctx = { ...contextOf(kernel, admitted, scope), baseUrl };
+      const ctx = { ...contextOf(kernel, admitted, lifetime), baseUrl };
       return service(ctx, { method, headers, root, rest, readJsonBody });
     },
-    send({ reply, scope }, { status, headers, body, stream, release }) {
-      if (release) scope.atEnd(release);
+    send({ reply, lifetime }, { status, headers, body, stream, release }) {
+      if (release) lifetime.atEnd(release);
       reply.code(status).headers(headers).header("Vary", varyOf(reply));
-      scope.sending();
-      if (stream) return sendStream(reply, stream, scope);
+      lifetime.sending();
+      if (stream) return sendStream(reply, stream, lifetime);
       return reply.send(typeof body === "string" ? Buffer.from(body) : body);
     },
   });

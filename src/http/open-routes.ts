@@ -42,8 +42,8 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
     },
     handle: ({ admitted, input }, body) =>
       route.handle(authenticators, { ...input, body, sender: admitted.source }),
-    send: ({ reply, scope }, response) =>
-      "cookies" in response ? sendToBrowser(reply, response) : sendResponse(reply, response, scope),
+    send: ({ reply, lifetime }, response) =>
+      "cookies" in response ? sendToBrowser(reply, response) : sendResponse(reply, response, lifetime),
   });
 }
 

@@ -12,7 +12,7 @@ import { createMetrics } from "./metrics.ts";
 import { addEndpoint, type Endpoint } from "./pipeline.ts";
 import { sourceOf } from "./project-access.ts";
 import type { Protocol } from "./protocol.ts";
-import { usualDeadlines } from "./request-scope.ts";
+import { usualDeadlines } from "./request-lifetime.ts";
 import { createHttp } from "./server.ts";
 
 const stages: string[] = [];

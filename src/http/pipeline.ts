@@ -6,7 +6,7 @@ import type { Services } from "../context.ts";
 import type { BodyWork, Effect } from "../rest/route.ts";
 import { type BodyMemory, readBody } from "./body.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
-import { type Deadlines, RequestScope, transferDeadlines } from "./request-scope.ts";
+import { type Deadlines, RequestLifetime, transferDeadlines } from "./request-lifetime.ts";
 
 /** The services that all endpoints use. */
 export interface Kernel {
@@ -49,7 +49,7 @@ export interface Exchange<Admitted, Input> {
   readonly reply: FastifyReply;
   readonly admitted: Admitted;
   readonly input: Input;
-  readonly scope: RequestScope;
+  readonly lifetime: RequestLifetime;
 }
 
 /** Receives the body, of at most `bytesMax` bytes, and returns the result of `read`. */
@@ -68,11 +68,14 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
     const admitted = await endpoint.admit(request);
     await prepareDisk(kernel.services, endpoint.effect);
     const input = endpoint.decode(request);
-    const scope = new RequestScope(reply.raw, endpoint.isTransfer ? transferDeadlines : kernel.deadlines);
+    const lifetime = new RequestLifetime(
+      reply.raw,
+      endpoint.isTransfer ? transferDeadlines : kernel.deadlines,
+    );
     if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
-    const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, scope };
+    const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime };
     const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
-    const result = await scope.within(endpoint.handle(exchange, body));
+    const result = await lifetime.within(endpoint.handle(exchange, body));
     return endpoint.send(exchange, result);
   };
   const { url, isTransfer } = endpoint;
@@ -94,13 +97,13 @@ async function prepareDisk({ disk }: Services, effect: Effect): Promise<void> {
  */
 function receiverOf<Admitted extends Client>(
   { bodies }: Kernel,
-  { request, admitted, scope }: Exchange<Admitted, unknown>,
+  { request, admitted, lifetime }: Exchange<Admitted, unknown>,
 ): Receive {
   return async (bytesMax, read) => {
     const { client } = admitted;
-    const { signal } = scope;
+    const { signal } = lifetime;
     const { bytes, reservation, reuse } = await readBody(request.raw, bodies, { bytesMax, client, signal });
-    scope.atEnd(() => reservation.release());
+    lifetime.atEnd(() => reservation.release());
     let decodedBytes = 0;
     const reserve = (more: number) => {
       decodedBytes = more;

@@ -7,8 +7,8 @@ import { seeAs, seeAsHeader } from "../access/see-as.ts";
 import type { RequestContext } from "../context.ts";
 import type { Route } from "../rest/route.ts";
 import type { Client, Kernel } from "./pipeline.ts";
+import type { RequestLifetime } from "./request-lifetime.ts";
 import { responseMemory } from "./request-memory.ts";
-import type { RequestScope } from "./request-scope.ts";
 
 /** A caller with access to a project. */
 export interface ProjectClient extends Client {
@@ -47,13 +47,13 @@ export async function admitToProject(
 export const contextOf = (
   { services, responses }: Kernel,
   { caller, client }: ProjectClient,
-  scope: RequestScope,
+  lifetime: RequestLifetime,
 ): RequestContext => ({
   ...services,
   caller,
-  project: caller.projectId,
-  signal: scope.signal,
-  memory: responseMemory(responses, client, scope),
+  projectId: caller.projectId,
+  signal: lifetime.signal,
+  memory: responseMemory(responses, client, lifetime),
 });
 
 /** The source of a request, whose credentials are in headers and cookies. */

@@ -5,7 +5,7 @@ import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Kernel } from "./pipeline.ts";
-import { type Deadlines, type RequestScope, usualDeadlines } from "./request-scope.ts";
+import { type Deadlines, type RequestLifetime, usualDeadlines } from "./request-lifetime.ts";
 
 /** The bounds of all responses; tests use other ones. */
 export interface ResponseBounds {
@@ -40,13 +40,17 @@ export function memoryOf(
 }
 
 /** The reservation of a request lasts until its response is sent or aborted. */
-export function responseMemory(budget: MemoryBudget, client: string, scope: RequestScope): ResponseMemory {
+export function responseMemory(
+  budget: MemoryBudget,
+  client: string,
+  lifetime: RequestLifetime,
+): ResponseMemory {
   const reservation = budget.open(client);
-  scope.atEnd(() => reservation.release());
+  lifetime.atEnd(() => reservation.release());
   return {
     async reserve(bytes) {
-      scope.signal.throwIfAborted();
-      await reservation.resize(bytes, scope.signal);
+      lifetime.signal.throwIfAborted();
+      await reservation.resize(bytes, lifetime.signal);
     },
   };
 }

@@ -6,7 +6,7 @@ import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { idsOf, startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
 import { limits } from "../limits.ts";
-import { usualDeadlines } from "./request-scope.ts";
+import { usualDeadlines } from "./request-lifetime.ts";
 
 const budgetBytes = limits.responsesInFlightBytesMax;
 const idleMs = 1_000;

@@ -26,7 +26,7 @@ import { boundlessDisk } from "../storage/disk-space.ts";
 import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
-import { usualDeadlines } from "./request-scope.ts";
+import { usualDeadlines } from "./request-lifetime.ts";
 import { addRoutes } from "./rest-routes.ts";
 import { createHttp } from "./server.ts";
 

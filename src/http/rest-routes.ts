@@ -54,8 +54,8 @@ function addRoute(
       path: decodePath(pathIn(request, route)),
       query: decodeQuery(request.query as RawParameters),
     }),
-    async readBody({ request, admitted, input, scope }, receive) {
-      const ctx = contextOf(kernel, admitted, scope);
+    async readBody({ request, admitted, input, lifetime }, receive) {
+      const ctx = contextOf(kernel, admitted, lifetime);
       const { headers } = request;
       const body = await receive(bodyBytesMax(route.body), (bytes, work) =>
         decodeBody(bytes, { ctx, path: input.path, headers, work }),
@@ -64,11 +64,11 @@ function addRoute(
     },
     handle: ({ request, input }, { ctx, body }) =>
       route.handle(ctx, { version, ...input, body, headers: request.headers }),
-    send({ request, reply, scope }, response) {
+    send({ request, reply, lifetime }, response) {
       if (status === 201) reply.header("Location", locationOf(request, route, response));
       const next = nextLinkOf(kernel.services, request, { route, response });
       if (next !== undefined) reply.header("Link", `<${next}>; rel="next"`);
-      return sendResponse(reply.code(status), response, scope);
+      return sendResponse(reply.code(status), response, lifetime);
     },
   });
 }

@@ -2,7 +2,7 @@
 // (docs/reference/projects-and-login.md#session-of-the-console).
 import { type Static, Type } from "typebox";
 import type { Caller } from "../access/caller.ts";
-import { administersGroups } from "../access/grantable.ts";
+import { administersGroups } from "../access/compare-capabilities.ts";
 import { cookieHeader } from "../access/session-cookie.ts";
 import type { BegunSession } from "../access/sessions.ts";
 import { fail } from "../errors.ts";
@@ -45,7 +45,7 @@ const signInSchema = Type.Object(
   { title: "SignIn" },
 );
 
-const infoOf = ({ userId, user, project, capabilities }: Caller, expiresTime: number) => ({
+const infoOf = ({ userId, user, projectUrlName: project, capabilities }: Caller, expiresTime: number) => ({
   account: { ...(userId !== undefined && { id: userId }), name: user },
   project,
   capabilities: capabilities.map(capabilityOf),

@@ -46,7 +46,7 @@ export class Links {
     const { aliases } = this.#url;
     const filter = options.get("$filter");
     const path = `${entityPath(of, row)}/${navigation.name}`;
-    const bound = [this.#ctx.project, decodeURIComponent(path), filter, [...aliases], top];
+    const bound = [this.#ctx.projectId, decodeURIComponent(path), filter, [...aliases], top];
     const token = skipTokenFor(
       this.#ctx,
       bound,

@@ -75,7 +75,7 @@ export function readCollectionQuery(
   const isCounted = readFlag("$count", options.get("$count"));
   const projection = readProjection(context, of.set, options);
   const filter = collectionFilter({ ctx, model, url }, of);
-  const bound = [ctx.project, url.decodedPath, options.get("$filter"), [...aliases], top];
+  const bound = [ctx.projectId, url.decodedPath, options.get("$filter"), [...aliases], top];
   const token = options.get("$skiptoken");
   const position = token === undefined ? undefined : readToken(ctx, bound, token);
   if (!position) requireFilter(of, options.get("$filter"), { aliases, top });

@@ -26,7 +26,7 @@ export type CapabilityInput = Readonly<
 >;
 
 const acls = Object.keys(aclRules) as Acl[];
-const scopesOf = (acl: Acl): readonly ScopeKind[] => aclRules[acl].scopes;
+const scopeKindsOf = (acl: Acl): readonly ScopeKind[] => aclRules[acl].scopes;
 const scopeName = {
   all: "all",
   own: "currentuserscope",
@@ -56,7 +56,7 @@ const capabilityWith = (
   Type.Object(
     Object.fromEntries(
       acls.map((acl) => {
-        const known = scopesOf(acl).map((kind) => [scopeName[kind], Type.Optional(scopes[kind])]);
+        const known = scopeKindsOf(acl).map((kind) => [scopeName[kind], Type.Optional(scopes[kind])]);
         const actions = Type.Array(Type.Enum<Action[]>([...aclRules[acl].actions]), { minItems: 1 });
         const scope = Type.Object(Object.fromEntries(known), { description: "One of these", ...others });
         return [acl, Type.Optional(Type.Object({ actions, scope }))];
@@ -87,7 +87,7 @@ export function capabilitiesFrom(sent: CapabilityInput, field: string): Capabili
 }
 
 function scopeFrom(acl: Acl, sent: Readonly<Record<string, ScopeInput>>, field: string): CapabilityScope {
-  const allowed = scopesOf(acl);
+  const allowed = scopeKindsOf(acl);
   const names = Object.keys(sent);
   const kind = allowed.find((one) => scopeName[one] === names[0]);
   if (!kind || names.length > 1)

@@ -18,7 +18,7 @@ export class Continuation {
   /** `request` is the request without the cursor. Refuses (400) a cursor of another request. */
   constructor(ctx: RequestContext, request: unknown, cursor: string | undefined) {
     this.#ctx = ctx;
-    this.#request = ["datapoints", ctx.project, request];
+    this.#request = ["datapoints", ctx.projectId, request];
     const { after } = cursor === undefined ? {} : ctx.cursors.read([this.#request], cursor);
     const [nowMs = ctx.system.nowMs(), ...nextTimes] = (after ?? []) as readonly (number | typeof ended)[];
     this.nowMs = nowMs as number;

@@ -61,8 +61,10 @@ export interface Link<ColumnName extends string = string> {
 export type AnyTable = Table<{ readonly [column: string]: unknown }>;
 
 export type ProjectId = number;
-/** What a transaction may touch: one project's records, or with `"system"` the system tables alone. */
-export type TransactionScope = ProjectId | "system";
+/**
+ * Whose records a transaction reads and writes: those of one project, or `"system"` for the system tables.
+ */
+export type Tenant = ProjectId | "system";
 
 export interface CatalogQuery {
   readonly filter: Filter;
@@ -123,14 +125,8 @@ export interface CatalogWriter extends CatalogReader {
 }
 
 export interface Catalog {
-  read<TestResponse>(
-    scope: TransactionScope,
-    work: (tx: CatalogReader) => Promise<TestResponse>,
-  ): Promise<TestResponse>;
-  write<TestResponse>(
-    scope: TransactionScope,
-    work: (tx: CatalogWriter) => Promise<TestResponse>,
-  ): Promise<TestResponse>;
+  read<Result>(tenant: Tenant, work: (tx: CatalogReader) => Promise<Result>): Promise<Result>;
+  write<Result>(tenant: Tenant, work: (tx: CatalogWriter) => Promise<Result>): Promise<Result>;
   /** The highest id any record ever had, removed ones included. */
   lastId(): Promise<number>;
   close(): Promise<void>;

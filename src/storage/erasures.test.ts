@@ -82,8 +82,8 @@ test("a failure is reported, and the next start continues", async () => {
   const catalog = await doomed(10);
   const reported: unknown[] = [];
   let isBroken = true;
-  const write: Catalog["write"] = (scope, work) =>
-    isBroken ? Promise.reject(new Error("disk")) : catalog.write(scope, work);
+  const write: Catalog["write"] = (tenant, work) =>
+    isBroken ? Promise.reject(new Error("disk")) : catalog.write(tenant, work);
   const erasing = new Erasures({ ...catalog, write }, [owned], (problem) => reported.push(problem));
   erasing.begin(1);
   await erasing.settled();

@@ -18,19 +18,19 @@ export interface IdsNamed {
 }
 
 /**
- * These records in the order of the ids. Refuses repeated ids, unknown ids and those outside of `scope`
+ * These records in the order of the ids. Refuses repeated ids, unknown ids and those outside of `permitted`
  * (docs/reference/common.md#ids), and (413) records that are too long together.
  */
 export async function existingRecords<Row extends Stored>(
   tx: CatalogReader,
   table: Table<Row>,
-  scope: Filter,
+  permitted: Filter,
   named: IdsNamed,
 ): Promise<Row[]> {
   const { ids, bound = boundOfChange(named.field) } = named;
   if (ids.length === 0) return [];
   refuseRepeated(named);
-  const filter = and(scope, oneOf("id", ids));
+  const filter = and(permitted, oneOf("id", ids));
   const rows = await tx.find(table, { filter, order: byId, page: { limit: ids.length, bound } });
   const found = new Map(rows.map((row) => [row.id, row]));
   refuseUnlessAll(found, named);
@@ -49,10 +49,10 @@ export function boundOfChange(field: string): LengthBound {
 export async function refuseUnknownIds<Row extends Stored>(
   tx: CatalogReader,
   table: Table<Row>,
-  scope: Filter,
+  permitted: Filter,
   named: IdsNamed,
 ): Promise<void> {
-  const filter = and(scope, oneOf("id", named.ids));
+  const filter = and(permitted, oneOf("id", named.ids));
   const page = { limit: named.ids.length };
   const rows = await tx.find(table, { filter, order: byId, page, fields: ["id"] });
   refuseUnlessAll(new Map(rows.map((row) => [row.id, row])), named);

@@ -32,9 +32,9 @@ export function contextWith(
   capabilities: readonly Capability[],
   projectId = 1,
 ): RequestContext {
-  const caller = { user: "test", groupIds: [], projectId, project: "demo", capabilities };
+  const caller = { user: "test", groupIds: [], projectId, projectUrlName: "demo", capabilities };
   const { signal } = new AbortController();
-  return { ...services, caller, project: projectId, signal, memory: unboundedMemory };
+  return { ...services, caller, projectId, signal, memory: unboundedMemory };
 }
 
 /**

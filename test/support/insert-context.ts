@@ -11,15 +11,15 @@ import { SeriesCache } from "../../src/resources/timeseries/series-cache.ts";
 export const insertContext = (): InsertContext => ({
   insertBuffers: new InsertBuffers(),
   seriesCache: new SeriesCache(new Generations()),
-  project: 1,
+  projectId: 1,
 });
 
 /** Stores the plan of these keys, as an insert does whose series all exist. */
-export function storePlan({ seriesCache, project }: InsertContext, { keys }: IncomingPoints): void {
+export function storePlan({ seriesCache, projectId }: InsertContext, { keys }: IncomingPoints): void {
   const series = keys.map((key, id) => ({ id, name: String(key), isString: false, isStep: false }));
   const ids = Float64Array.from(series, ({ id }) => id);
-  const state = seriesCache.of(project).stateFor(everything);
-  seriesCache.store(project, { keys, series, ids, isNumeric: true, state });
+  const state = seriesCache.of(projectId).stateFor(everything);
+  seriesCache.store(projectId, { keys, series, ids, isNumeric: true, state });
 }
 
 /** Columns without a point, for kinds of values that an insert has none of. */

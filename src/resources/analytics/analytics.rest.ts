@@ -55,7 +55,7 @@ function jobIn(job: JobState, { caller }: RequestContext) {
     ...{ id, status, progress },
     ...(problem !== undefined && { errorMsg: problem }),
     ...(description !== undefined && { description }),
-    ...{ project: caller.project, service: "patternsearch", createdTime },
+    ...{ project: caller.projectUrlName, service: "patternsearch", createdTime },
     ...(completedTime !== undefined && { completedTime }),
   };
 }

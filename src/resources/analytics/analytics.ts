@@ -2,9 +2,9 @@
 //
 // A job has the rights of the caller who starts it. Its record is in the catalog. A stop of the server ends
 // running jobs; the next start marks them as FAILED.
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { administersGroups } from "../../access/grantable.ts";
+import { administersGroups } from "../../access/compare-capabilities.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -51,7 +51,7 @@ export async function startSearch(
     seriesIds,
     createdTime: ctx.system.nowMs(),
   };
-  await ctx.catalog.write(ctx.project, async (tx) => {
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
     await deleteOldJobs(tx, ctx);
     await tx.insert(jobTable, [job]);
   });
@@ -87,26 +87,26 @@ async function run(ctx: RequestContext, { id }: Job, { signal, search }: Work): 
   const deadline = AbortSignal.timeout(limits.jobMsMax);
   try {
     const matches = await search({ ...ctx, signal: AbortSignal.any([signal, deadline]) });
-    await endJobs(ctx, ctx.project, equals("id", id), { status: "DONE", matches });
+    await endJobs(ctx, ctx.projectId, equals("id", id), { status: "DONE", matches });
   } catch (problem) {
     if (signal.aborted) return;
     if (!(problem instanceof Failure) && !deadline.aborted) ctx.jobs.report(problem);
     const reason = deadline.aborted ? fail("job-deadline", { limitMs: limits.jobMsMax }) : problem;
     const message =
       reason instanceof Failure ? reason.message : "A fault of the server; its log has the details";
-    await endJobs(ctx, ctx.project, equals("id", id), { status: "FAILED", problem: message });
+    await endJobs(ctx, ctx.projectId, equals("id", id), { status: "FAILED", problem: message });
   }
 }
 
 /** Ends the jobs that are still running. */
 async function endJobs(
   { catalog, system }: Pick<Services, "catalog" | "system">,
-  project: ProjectId,
+  projectId: ProjectId,
   which: Filter,
   outcome: Pick<Job, "status" | "problem" | "matches">,
 ): Promise<void> {
   const filter = and(which, equals("status", "RUNNING"));
-  await catalog.write(project, async (tx) => {
+  await catalog.write(projectId, async (tx) => {
     const limit = await tx.count(jobTable, filter);
     const rows = await tx.find(jobTable, { filter, order: byId, page: { limit } });
     const completedTime = system.nowMs();
@@ -118,15 +118,15 @@ async function endJobs(
 }
 
 /** Marks the jobs that a stop has interrupted. Runs at the start of the server. */
-export const failInterruptedJobs = (services: Services, project: ProjectId): Promise<void> =>
-  endJobs(services, project, everything, {
+export const failInterruptedJobs = (services: Services, projectId: ProjectId): Promise<void> =>
+  endJobs(services, projectId, everything, {
     status: "FAILED",
     problem: "The server stopped while the job was running; start it again",
   });
 
 /** Refuses (404) an unknown job, and a job of another account. */
 export async function getJob(ctx: RequestContext, id: number): Promise<JobState> {
-  return stateOf(ctx, await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "READ")));
+  return stateOf(ctx, await ctx.catalog.read(ctx.projectId, (tx) => requireJob(tx, ctx, id, "READ")));
 }
 
 const newestFirst: readonly OrderBy[] = [{ field: "id", direction: "descending" }];
@@ -134,7 +134,7 @@ const newestFirst: readonly OrderBy[] = [{ field: "id", direction: "descending" 
 /** The caller's jobs, the newest first. */
 export async function listJobs(ctx: RequestContext, page: PageQuery): Promise<Page<JobState>> {
   const filter = visibleJobs(ctx, "LIST");
-  const found = await ctx.catalog.read(ctx.project, (tx) =>
+  const found = await ctx.catalog.read(ctx.projectId, (tx) =>
     readPage(tx, jobTable, { filter, order: newestFirst, page }),
   );
   return { ...found, items: found.items.map((job) => stateOf(ctx, job)) };
@@ -142,10 +142,10 @@ export async function listJobs(ctx: RequestContext, page: PageQuery): Promise<Pa
 
 /** Resolves when the job has ended. A job that had ended before stays as it is. */
 export async function cancelJob(ctx: RequestContext, id: number): Promise<JobState> {
-  await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE"));
-  await endJobs(ctx, ctx.project, equals("id", id), { status: "CANCELLED" });
+  await ctx.catalog.read(ctx.projectId, (tx) => requireJob(tx, ctx, id, "EXECUTE"));
+  await endJobs(ctx, ctx.projectId, equals("id", id), { status: "CANCELLED" });
   await ctx.jobs.cancel(id);
-  return stateOf(ctx, await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "EXECUTE")));
+  return stateOf(ctx, await ctx.catalog.read(ctx.projectId, (tx) => requireJob(tx, ctx, id, "EXECUTE")));
 }
 
 /**
@@ -153,7 +153,7 @@ export async function cancelJob(ctx: RequestContext, id: number): Promise<JobSta
  * longer read all of its series.
  */
 export async function matchesOf(ctx: RequestContext, id: number): Promise<readonly Match[]> {
-  const job = await ctx.catalog.read(ctx.project, (tx) => requireJob(tx, ctx, id, "READ"));
+  const job = await ctx.catalog.read(ctx.projectId, (tx) => requireJob(tx, ctx, id, "READ"));
   await requireSeries(ctx, job.seriesIds, "READ");
   const { status: state, problem, matches } = job;
   if (matches) return matches;
@@ -161,8 +161,8 @@ export async function matchesOf(ctx: RequestContext, id: number): Promise<readon
 }
 
 async function requireJob(tx: CatalogReader, ctx: RequestContext, id: number, action: Action): Promise<Job> {
-  const scope = visibleJobs(ctx, action);
-  const [job] = await existingRecords(tx, jobTable, scope, { ids: [id], field: "jobId", status: 404 });
+  const permitted = visibleJobs(ctx, action);
+  const [job] = await existingRecords(tx, jobTable, permitted, { ids: [id], field: "jobId", status: 404 });
   return job!;
 }
 
@@ -170,7 +170,7 @@ async function requireJob(tx: CatalogReader, ctx: RequestContext, id: number, ac
 function visibleJobs(ctx: RequestContext, action: Action): Filter {
   const own = administersGroups(ctx.caller.capabilities) ? everything : ownJobs(ctx);
   const isKept = between("createdTime", { from: { value: oldestMs(ctx), inclusive: true } });
-  return and(scopeOf(ctx.caller, "analyticsAcl", action), own, isKept);
+  return and(permittedRecords(ctx.caller, "analyticsAcl", action), own, isKept);
 }
 
 const ownJobs = ({ caller: { userId, user } }: RequestContext): Filter =>

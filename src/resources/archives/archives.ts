@@ -12,16 +12,16 @@ import type { TableName } from "../raw/tables.ts";
  */
 export async function restoreTimes(
   ctx: RequestContext,
-  { table, scope: scopeOf, restoreMore }: TimedRecords,
+  { table, permitted: filterOf, restoreMore }: TimedRecords,
   times: readonly RecordTimes[],
 ): Promise<void> {
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
-  const scope = scopeOf(ctx, "WRITE");
+  const permitted = filterOf(ctx, "WRITE");
   const named = { ids: times.map(({ id }) => id), field: "items" };
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    await existingRecords(tx, table, scope, named);
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await existingRecords(tx, table, permitted, named);
     await tx.setColumns(table, ["createdTime", "lastUpdatedTime"], times);
-    await restoreMore?.(tx, scope, times);
+    await restoreMore?.(tx, permitted, times);
   });
 }
 

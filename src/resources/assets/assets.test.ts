@@ -178,16 +178,16 @@ scenario("a delete takes what is below along and clears the links of other resou
     id: id + 1,
     ...(assetId !== undefined && { assetId }),
   }));
-  await ctx.catalog.write(ctx.project, (tx) => tx.insert(tagTable, tags));
+  await ctx.catalog.write(ctx.projectId, (tx) => tx.insert(tagTable, tags));
   await deleteAssets(ctx, [pump.id]);
   assert.deepEqual(idsOf(await all(ctx)), [root.id, boiler.id]);
-  const left = await ctx.catalog.read(ctx.project, (tx) => tx.get(tagTable, [1, 2, 3, 4]));
+  const left = await ctx.catalog.read(ctx.projectId, (tx) => tx.get(tagTable, [1, 2, 3, 4]));
   assert.deepEqual(
     left.map(({ assetId }) => assetId),
     [undefined, undefined, boiler.id, undefined],
   );
   const unknown = (ids: number[]) =>
-    ctx.catalog.read(ctx.project, (tx) => unknownAssets(ctx, tx, "eventsAcl", ids));
+    ctx.catalog.read(ctx.projectId, (tx) => unknownAssets(ctx, tx, "eventsAcl", ids));
   assert.deepEqual(await unknown([motor.id, boiler.id, motor.id, 7]), [motor.id, 7]);
 });
 
@@ -232,7 +232,7 @@ scenario(
   async (ctx) => {
     const { pump, motor, boiler } = await plant(ctx);
     const before = await all(ctx);
-    const [held] = await ctx.catalog.read(ctx.project, (tx) => tx.get(assetTable, [motor.id]));
+    const [held] = await ctx.catalog.read(ctx.projectId, (tx) => tx.get(assetTable, [motor.id]));
     const write = (row: AssetRow) =>
       writeRows(ctx, underAsset([pump.id]), "replace", async () => ({ rows: [row] }));
     const outside = { ...held!, parentId: boiler.id, path: `/${[...boiler.path, motor.id].join("/")}/` };
@@ -258,7 +258,7 @@ scenario("subtrees of hidden assets match nothing, at any depth of a query", asy
     ],
   });
   const within = (who: RequestContext) =>
-    ctx.catalog.read(ctx.project, (tx) => limitToVisibleSubtrees(who, tx, "eventsAcl", nest(asked)));
+    ctx.catalog.read(ctx.projectId, (tx) => limitToVisibleSubtrees(who, tx, "eventsAcl", nest(asked)));
   assert.deepEqual(await within(reader), nest(underAsset([motor.id])));
   assert.deepEqual(await within(ctx), nest(asked));
 });

@@ -1,7 +1,7 @@
 // Assets: the tree of a plant's parts, to which records of all other resources are linked.
 
 import { underAsset } from "../../access/asset-subtree.ts";
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { and, between, equals, type Filter, not, oneOf, related, startsWith } from "../../query/filter.ts";
@@ -79,25 +79,25 @@ const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
  * parents, a source and source id in use, siblings with the same name, and what `changeTypes` refuses.
  */
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "WRITE");
   const parents = resolveParents(items);
-  return writeAssets(ctx, scope, "insert", async (tx) => {
+  return writeAssets(ctx, permitted, "insert", async (tx) => {
     const ids = items.map(() => ctx.ids.next());
-    const parentIds = await parentIdsOf(tx, scope, parents, ids);
-    return { rows: await newRows(tx, scope, { items, ids, parentIds, nowMs: ctx.system.nowMs() }) };
+    const parentIds = await parentIdsOf(tx, permitted, parents, ids);
+    return { rows: await newRows(tx, permitted, { items, ids, parentIds, nowMs: ctx.system.nowMs() }) };
   });
 }
 
 async function parentIdsOf(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   parents: readonly ResolvedParent[],
   ids: readonly number[],
 ): Promise<(number | undefined)[]> {
   const named = new Map<string, number>();
   for (const [index, parent] of parents.entries()) {
     if (!parent || !("name" in parent) || named.has(parent.name)) continue;
-    const filter = and(scope, equals("name", parent.name));
+    const filter = and(permitted, equals("name", parent.name));
     const found = await tx.find(assetTable, { filter, order: byId, page: { limit: 2 } });
     if (found.length !== 1) throw ambiguousParent(index, parent.name);
     named.set(parent.name, found[0]!.id);
@@ -111,7 +111,7 @@ async function parentIdsOf(
 
 async function newRows(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   batch: {
     readonly items: readonly NewAsset[];
     readonly ids: readonly number[];
@@ -122,7 +122,7 @@ async function newRows(
   const { items, ids, parentIds, nowMs } = batch;
   const own = new Set<number | undefined>([...ids, undefined]);
   const outsideIds = [...new Set(parentIds.filter((id) => !own.has(id)) as number[])];
-  const outside = await existingRows(tx, scope, { ids: outsideIds, field: "parentId" });
+  const outside = await existingRows(tx, permitted, { ids: outsideIds, field: "parentId" });
   const nodes = await mapInSlices(items, ({ name }, index) => {
     const parentId = parentIds[index];
     return { id: ids[index]!, name, ...(parentId !== undefined && { parentId }) };
@@ -150,12 +150,12 @@ async function newRows(
 
 /** Returns one page of the assets that the caller may see. */
 export async function listAssets(ctx: RequestContext, query: AssetsQuery): Promise<Page<Asset>> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "READ");
   const { under } = query;
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    if (under === undefined) return pageBelow(tx, scope, undefined, query);
-    const root = (await visibleRows(tx, scope, [under])).get(under);
-    return root ? pageBelow(tx, scope, root, query) : { items: [] };
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    if (under === undefined) return pageBelow(tx, permitted, undefined, query);
+    const root = (await visibleRows(tx, permitted, [under])).get(under);
+    return root ? pageBelow(tx, permitted, root, query) : { items: [] };
   });
 }
 
@@ -164,22 +164,22 @@ export async function listSubtree(
   ctx: RequestContext,
   query: AssetsQuery & { readonly under: number },
 ): Promise<Page<Asset>> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const [root] = await existingRows(tx, scope, { ids: [query.under], field: "assetId", status: 404 });
-    return pageBelow(tx, scope, root, query);
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const [root] = await existingRows(tx, permitted, { ids: [query.under], field: "assetId", status: 404 });
+    return pageBelow(tx, permitted, root, query);
   });
 }
 
 async function pageBelow(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   root: AssetRow | undefined,
   { filter, depth, page }: AssetsQuery,
 ): Promise<Page<Asset>> {
   const deepest = { value: (root?.depth ?? 0) + (depth ?? 0), inclusive: true };
   const matching = and(
-    scope,
+    permitted,
     filter,
     root && startsWith("path", root.path),
     depth === undefined ? undefined : between("depth", { to: deepest }),
@@ -210,30 +210,30 @@ export interface AssetInTree extends Asset {
  */
 export async function listChildren(ctx: RequestContext, query: ChildrenQuery): Promise<Page<AssetInTree>> {
   const { parentId, from, page } = query;
-  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     if (parentId !== undefined)
-      await existingRows(tx, scope, { ids: [parentId], field: "parentId", status: 404 });
-    const level = parentId === undefined ? topmost(scope) : and(scope, equals("parentId", parentId));
+      await existingRows(tx, permitted, { ids: [parentId], field: "parentId", status: 404 });
+    const level = parentId === undefined ? topmost(permitted) : and(permitted, equals("parentId", parentId));
     const start =
       from === undefined ? undefined : between("name", { from: { value: from, inclusive: true } });
     const found = await readPage(tx, assetTable, { filter: and(level, start), order: byName, page });
     const assets = await assetsOf(tx, found.items);
-    const parents = await Promise.all(assets.map(({ id }) => hasChildren(tx, scope, id)));
+    const parents = await Promise.all(assets.map(({ id }) => hasChildren(tx, permitted, id)));
     return { ...found, items: assets.map((asset, at) => ({ ...asset, hasChildren: parents[at]! })) };
   });
 }
 
 /** The visible assets whose parent is not visible; a scope of subtrees names them. */
-function topmost(scope: Filter): Filter {
+function topmost(permitted: Filter): Filter {
   // The index of unique names has no rows without a parent; the one of depths finds the roots.
-  if (scope.kind === "everything") return equals("depth", 0);
-  const named = oneOf("id", subtreeRootsIn(scope));
-  return and(scope, named, not(related("parentId", assetTable.name, scope)));
+  if (permitted.kind === "everything") return equals("depth", 0);
+  const named = oneOf("id", subtreeRootsIn(permitted));
+  return and(permitted, named, not(related("parentId", assetTable.name, permitted)));
 }
 
-async function hasChildren(tx: CatalogReader, scope: Filter, id: number): Promise<boolean> {
-  const filter = and(scope, equals("parentId", id));
+async function hasChildren(tx: CatalogReader, permitted: Filter, id: number): Promise<boolean> {
+  const filter = and(permitted, equals("parentId", id));
   const found = await tx.find(assetTable, {
     filter,
     order: byName,
@@ -244,34 +244,40 @@ async function hasChildren(tx: CatalogReader, scope: Filter, id: number): Promis
 }
 
 /** Matches the assets that the caller may see, for filters of other records. */
-export const visibleAssets = (ctx: RequestContext): Filter => scopeOf(ctx.caller, "assetsAcl", "READ");
+export const visibleAssets = (ctx: RequestContext): Filter =>
+  permittedRecords(ctx.caller, "assetsAcl", "READ");
 
 /** Counts the matching assets that the caller may see. */
 export async function countAssets(ctx: RequestContext, filter: Filter): Promise<number> {
   const visible = and(visibleAssets(ctx), filter);
-  return ctx.catalog.read(ctx.project, (tx) => tx.count(assetTable, visible));
+  return ctx.catalog.read(ctx.projectId, (tx) => tx.count(assetTable, visible));
 }
 
 /**
  * Returns at most `parts - 1` positions that split the list of all assets into parts of about equal size.
  */
 export async function divideAssets(ctx: RequestContext, parts: number): Promise<Position[]> {
-  const filter = scopeOf(ctx.caller, "assetsAcl", "READ");
-  return ctx.catalog.read(ctx.project, (tx) => tx.divide(assetTable, { filter, order: byDepth, parts }));
+  const filter = permittedRecords(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, (tx) => tx.divide(assetTable, { filter, order: byDepth, parts }));
 }
 
 /** Refuses (404) an unknown asset. */
 export async function getAsset(ctx: RequestContext, id: number): Promise<Asset> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  const [asset] = await ctx.catalog.read(ctx.project, async (tx) =>
-    assetsOf(tx, await existingRows(tx, scope, { ids: [id], field: "assetId", status: 404 })),
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "READ");
+  const [asset] = await ctx.catalog.read(ctx.projectId, async (tx) =>
+    assetsOf(tx, await existingRows(tx, permitted, { ids: [id], field: "assetId", status: 404 })),
   );
   return asset!;
 }
 
 /** Reads assets in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getAssets = (ctx: RequestContext, names: readonly RecordName[]) =>
-  recordsByName(ctx, { ...assetType, scope: scopeOf(ctx.caller, "assetsAcl", "READ") }, names, assetsOf);
+  recordsByName(
+    ctx,
+    { ...assetType, permitted: permittedRecords(ctx.caller, "assetsAcl", "READ") },
+    names,
+    assetsOf,
+  );
 
 /**
  * Yields the names and sources of all matching assets that the caller may see. Each page has its own
@@ -281,13 +287,13 @@ export async function* assetNames(
   ctx: RequestContext,
   filter: Filter,
 ): AsyncGenerator<readonly Pick<AssetRow, "name" | "source">[]> {
-  const visible = and(scopeOf(ctx.caller, "assetsAcl", "READ"), filter);
+  const visible = and(permittedRecords(ctx.caller, "assetsAcl", "READ"), filter);
   const limit = limits.assetNamesAtOnce;
   for (let after: Position | undefined; ; ) {
     ctx.signal.throwIfAborted();
     const page = { limit, ...(after && { after }) };
     const query = { filter: visible, order: byId, page, fields: ["id", "name", "source"] };
-    const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(assetTable, query));
+    const rows = await ctx.catalog.read(ctx.projectId, (tx) => tx.find(assetTable, query));
     yield rows;
     if (rows.length < limit) return;
     after = [rows.at(-1)!.id];
@@ -296,9 +302,9 @@ export async function* assetNames(
 
 /** Best matches first. */
 export async function searchAssets(ctx: RequestContext, query: TextSearch): Promise<Asset[]> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "assetsAcl", query.filter));
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const filter = and(permitted, await limitToVisibleSubtrees(ctx, tx, "assetsAcl", query.filter));
     return assetsOf(tx, await searchByText(tx, assetTable, { ...query, filter }));
   });
 }
@@ -322,20 +328,20 @@ async function update(
   changes: readonly AssetChange[],
   named: { readonly field: string; readonly status?: 404 },
 ): Promise<Asset[]> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "WRITE");
   const placeOf = (index: number) => (named.field === "items" ? `items[${index}].` : "");
   const write = () =>
-    writeAssets(ctx, scope, "replace", async (tx) => {
-      const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
+    writeAssets(ctx, permitted, "replace", async (tx) => {
+      const before = await existingRows(tx, permitted, { ids: changes.map(({ id }) => id), ...named });
       const after = await changeRows(tx, before, {
         changes,
         fieldPrefix: placeOf,
         nowMs: ctx.system.nowMs(),
       });
-      return moveSubtrees(tx, scope, { before, after });
+      return moveSubtrees(tx, permitted, { before, after });
     });
   const mayMove = changes.some(({ parentId }) => parentId !== undefined);
-  return mayMove ? ctx.generations.of(ctx.project).scopes.during(write) : write();
+  return mayMove ? ctx.generations.of(ctx.projectId).access.during(write) : write();
 }
 
 /**
@@ -343,23 +349,23 @@ async function update(
  * them. Refuses (400) unknown and repeated ids.
  */
 export async function deleteAssets(ctx: RequestContext, ids: readonly number[]): Promise<void> {
-  const scope = scopeOf(ctx.caller, "assetsAcl", "WRITE");
+  const permitted = permittedRecords(ctx.caller, "assetsAcl", "WRITE");
   const remove = async (tx: CatalogWriter) => {
-    await refuseUnknownIds(tx, assetTable, scope, { ids, field: "items" });
+    await refuseUnknownIds(tx, assetTable, permitted, { ids, field: "items" });
     await tx.remove(assetTable, underAsset(ids));
   };
-  await ctx.generations.of(ctx.project).scopes.during(() => ctx.catalog.write(ctx.project, remove));
+  await ctx.generations.of(ctx.projectId).access.during(() => ctx.catalog.write(ctx.projectId, remove));
 }
 
 /** Plans and writes rows like `writeRows`, and returns them as assets. */
 async function writeAssets(
   ctx: RequestContext,
-  scope: Filter,
+  permitted: Filter,
   how: "insert" | "replace",
   plan: (tx: CatalogReader) => Promise<AssetWrite>,
 ): Promise<Asset[]> {
   let assets: Asset[] = [];
-  await writeRows(ctx, scope, how, async (tx) => {
+  await writeRows(ctx, permitted, how, async (tx) => {
     const planned = await plan(tx);
     assets = await assetsOf(tx, planned.rows);
     return planned;

@@ -63,12 +63,12 @@ export async function changeRows(
  */
 export async function moveSubtrees(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   { before, after }: { readonly before: readonly AssetRow[]; readonly after: readonly AssetRow[] },
 ): Promise<AssetWrite> {
   const moved = after.filter((row, index) => row.parentId !== before[index]!.parentId);
   if (moved.length === 0) return { rows: after, descendants: [] };
-  if (scope.kind !== "everything") await refuseMovesOutOfScope(tx, scope, { before, moved });
+  if (permitted.kind !== "everything") await refuseMovesNotPermitted(tx, permitted, { before, moved });
   const nodes = new Map<number, AssetRow>();
   for await (const row of rowsUnder(
     tx,
@@ -76,7 +76,7 @@ export async function moveSubtrees(
   ))
     nodes.set(row.id, row);
   for (const row of after) if (nodes.has(row.id)) nodes.set(row.id, row);
-  const outside = await parentsOutside(tx, scope, moved, nodes);
+  const outside = await parentsOutside(tx, permitted, moved, nodes);
   const positions = treePositions([...nodes.values()], outside);
   const requested = new Set(after.map((row) => row.id));
   const positioned = (row: AssetRow): AssetRow => ({ ...row, ...positions.get(row.id) });
@@ -88,14 +88,14 @@ export async function moveSubtrees(
  * Refuses (403) to move an asset away from a parent that the caller may not write, and to make it a root: a
  * move changes the parent's subtree, even if the caller may write the asset itself.
  */
-async function refuseMovesOutOfScope(
+async function refuseMovesNotPermitted(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   { before, moved }: { readonly before: readonly AssetRow[]; readonly moved: readonly AssetRow[] },
 ): Promise<void> {
   const ids = new Set(moved.map((row) => row.id));
   const parentIds = before.filter((row) => ids.has(row.id)).map((row) => row.parentId ?? 0);
-  const writable = await visibleRows(tx, scope, parentIds);
+  const writable = await visibleRows(tx, permitted, parentIds);
   const areWritable = parentIds.every((id) => writable.has(id));
   const haveParents = moved.every((row) => row.parentId !== undefined);
   if (!areWritable || !haveParents) throw fail("outside-scope", { acl: "assetsAcl", action: "WRITE" });
@@ -103,11 +103,11 @@ async function refuseMovesOutOfScope(
 
 async function parentsOutside(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   moved: readonly AssetRow[],
   nodes: ReadonlyMap<number, AssetRow>,
 ): Promise<Map<number, AssetRow>> {
   const ids = moved.map((row) => row.parentId).filter((id) => id !== undefined && !nodes.has(id)) as number[];
-  const rows = await existingRows(tx, scope, { ids: [...new Set(ids)], field: "parentId" });
+  const rows = await existingRows(tx, permitted, { ids: [...new Set(ids)], field: "parentId" });
   return new Map(rows.map((row) => [row.id, row]));
 }

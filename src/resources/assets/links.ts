@@ -1,7 +1,7 @@
 // Links from other resources to assets, and filters by their subtrees; both only see assets visible to the
 // caller.
 import { underAsset } from "../../access/asset-subtree.ts";
-import { knownAssets, scopeOf } from "../../access/caller.ts";
+import { permittedRecords, revealableAssets } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -21,11 +21,11 @@ export async function unknownAssets(
   acl: Acl,
   ids: readonly number[],
 ): Promise<number[]> {
-  const found = await visibleRows(tx, knownAssets(ctx.caller, acl, "WRITE"), ids);
+  const found = await visibleRows(tx, revealableAssets(ctx.caller, acl, "WRITE"), ids);
   const unknown = [...new Set(ids)].filter((id) => !found.has(id));
-  const scope = scopeOf(ctx.caller, acl, "WRITE");
-  if (unknown.length > 0 || scope.kind === "everything") return unknown;
-  const inside = await visibleRows(tx, scope, ids);
+  const permitted = permittedRecords(ctx.caller, acl, "WRITE");
+  if (unknown.length > 0 || permitted.kind === "everything") return unknown;
+  const inside = await visibleRows(tx, permitted, ids);
   if (inside.size < found.size) throw fail("outside-scope", { acl, action: "WRITE" });
   return [];
 }
@@ -36,7 +36,7 @@ export const visibleAssetRows = (
   tx: CatalogReader,
   acl: Acl,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, AssetRow>> => visibleRows(tx, knownAssets(ctx.caller, acl, "READ"), ids);
+): Promise<ReadonlyMap<number, AssetRow>> => visibleRows(tx, revealableAssets(ctx.caller, acl, "READ"), ids);
 
 /** The ids of assets that exist, visible to the caller or not. */
 export async function existingAssets(tx: CatalogReader, ids: readonly number[]): Promise<number[]> {
@@ -82,7 +82,7 @@ export async function limitToVisibleSubtrees(
   acl: Acl,
   filter: Filter,
 ): Promise<Filter> {
-  const known = knownAssets(ctx.caller, acl, "READ");
+  const known = revealableAssets(ctx.caller, acl, "READ");
   const roots = known.kind === "everything" ? [] : subtreeRootsIn(filter);
   if (roots.length === 0) return filter;
   return withRoots(filter, await visibleRows(tx, known, roots));

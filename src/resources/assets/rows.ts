@@ -1,6 +1,6 @@
 // Asset rows in a transaction: reads of visible rows and subtrees, and writes with their conflicts.
 import { underAsset } from "../../access/asset-subtree.ts";
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -14,34 +14,34 @@ import { type AssetRow, assetTable } from "./schema.ts";
 /** The asset table, with the noun for its records in refusals. */
 export const assetType = { table: assetTable, noun: "asset" };
 
-/** The rows of `ids` in `scope`, by id. Ids may repeat. */
+/** The rows of `ids` in `permitted`, by id. Ids may repeat. */
 export async function visibleRows(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   ids: readonly number[],
 ): Promise<Map<number, AssetRow>> {
   const distinct = [...new Set(ids)];
   if (distinct.length === 0) return new Map();
-  const filter = and(scope, oneOf("id", distinct));
+  const filter = and(permitted, oneOf("id", distinct));
   const rows = await tx.find(assetTable, { filter, order: byId, page: { limit: distinct.length } });
   return new Map(rows.map((row) => [row.id, row]));
 }
 
 /**
- * The rows of `ids`, in the same order. Refuses repeated ids, unknown ids, and ids outside `scope`; `field`
- * is the member of the request with the ids.
+ * The rows of `ids`, in the same order. Refuses repeated ids, unknown ids, and ids outside `permitted`;
+ * `field` is the member of the request with the ids.
  */
-export const existingRows = (tx: CatalogReader, scope: Filter, query: IdsNamed): Promise<AssetRow[]> =>
-  existingRecords(tx, assetTable, scope, query);
+export const existingRows = (tx: CatalogReader, permitted: Filter, query: IdsNamed): Promise<AssetRow[]> =>
+  existingRecords(tx, assetTable, permitted, query);
 
 /** The existing assets of `ids`, each with its ancestors. */
 export async function ancestorsOf(
   catalog: Catalog,
-  project: ProjectId,
+  projectId: ProjectId,
   ids: readonly number[],
 ): Promise<Map<number, readonly number[]>> {
   if (ids.length === 0) return new Map();
-  const rows = await catalog.read(project, (tx) => tx.get(assetTable, ids));
+  const rows = await catalog.read(projectId, (tx) => tx.get(assetTable, ids));
   return new Map(rows.map(({ id, path }) => [id, path.split("/").slice(1, -2).map(Number)]));
 }
 
@@ -65,23 +65,26 @@ export interface AssetWrite {
 
 /**
  * Plans rows and stores them in one transaction. Refuses, with nothing changed, a repeated source and
- * source id, a repeated external id, siblings with the same name, and rows outside `scope`.
+ * source id, a repeated external id, siblings with the same name, and rows outside `permitted`.
  */
 export async function writeRows(
   ctx: RequestContext,
-  scope: Filter,
+  permitted: Filter,
   how: "insert" | "replace",
   plan: (tx: CatalogReader) => Promise<AssetWrite>,
 ): Promise<void> {
   let rows: readonly AssetRow[] = [];
   try {
-    await ctx.catalog.write(ctx.project, async (tx) => {
+    await ctx.catalog.write(ctx.projectId, async (tx) => {
       const { descendants = [], ...planned } = await plan(tx);
       rows = planned.rows;
       await refuseTakenExternalIds(tx, assetType, rows);
       await tx[how](assetTable, rows);
       await tx.setColumns(assetTable, ["path", "depth"], descendants);
-      await refuseOutsideScope(tx, assetTable, scope, { acl: "assetsAcl", rows: [...rows, ...descendants] });
+      await refuseNotPermitted(tx, assetTable, permitted, {
+        acl: "assetsAcl",
+        rows: [...rows, ...descendants],
+      });
     });
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
@@ -90,7 +93,7 @@ export async function writeRows(
 }
 
 async function conflictError(ctx: RequestContext, rows: readonly AssetRow[]): Promise<Error> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     const sameSource = await conflicting(tx, rows, ["source", "sourceId"]);
     if (sameSource.length > 0)
       return fail("asset-duplicates", {

@@ -61,16 +61,16 @@ export const namesOnly = ["id", "externalId"];
 
 /**
  * Reads the records with these external ids, in the same order. Refuses repeated and unknown external ids;
- * ids outside `scope` count as unknown.
+ * ids outside `permitted` count as unknown.
  */
 export async function existingByExternalId<Row extends Stored & { readonly externalId?: string }>(
   tx: CatalogReader,
-  { table, noun, scope }: RecordType<Row> & { readonly scope: Filter },
+  { table, noun, permitted }: RecordType<Row> & { readonly permitted: Filter },
   { externalIds, fields, bound, ...how }: ExternalIdsQuery,
 ): Promise<Row[]> {
   const repeated = duplicatesIn(externalIds);
   if (repeated.length > 0) throw fail("external-ids-repeated", { field: "items", externalIds: repeated });
-  const rows = await rowsByExternalId(tx, table, externalIds, { scope, fields, bound });
+  const rows = await rowsByExternalId(tx, table, externalIds, { permitted, fields, bound });
   const found = new Map(rows.map((row) => [row.externalId, row]));
   const unknown = externalIds.filter((one) => !found.has(one));
   if (unknown.length > 0) throw fail("external-ids-unknown", { what: noun, externalIds: unknown, ...how });
@@ -83,7 +83,7 @@ export async function existingByExternalId<Row extends Stored & { readonly exter
  */
 export async function idsOf<Row extends Stored & { readonly externalId?: string }>(
   tx: CatalogReader,
-  type: RecordType<Row> & { readonly scope: Filter },
+  type: RecordType<Row> & { readonly permitted: Filter },
   names: readonly RecordName[],
 ): Promise<number[]> {
   const externalIds = names.flatMap((name) => (typeof name === "number" ? [] : [name.externalId]));
@@ -94,7 +94,7 @@ export async function idsOf<Row extends Stored & { readonly externalId?: string 
 }
 
 interface RowOptions {
-  readonly scope?: Filter;
+  readonly permitted?: Filter;
   readonly fields?: readonly string[] | undefined;
   readonly bound?: LengthBound | undefined;
 }
@@ -103,9 +103,9 @@ async function rowsByExternalId<Row extends Stored>(
   tx: CatalogReader,
   table: Table<Row>,
   externalIds: readonly string[],
-  { scope, fields = Object.keys(table.columns), bound }: RowOptions = {},
+  { permitted, fields = Object.keys(table.columns), bound }: RowOptions = {},
 ): Promise<Row[]> {
-  const filter = and(scope, oneOf("externalId", [...new Set(externalIds)]));
+  const filter = and(permitted, oneOf("externalId", [...new Set(externalIds)]));
   const page = { limit: externalIds.length, ...(bound && { bound }) };
   return tx.find(table, { filter, order: byId, page, fields });
 }
@@ -116,21 +116,21 @@ async function rowsByExternalId<Row extends Stored>(
  */
 export function recordsByName<Row extends Stored & { readonly externalId?: string }, Item>(
   ctx: RequestContext,
-  type: RecordType<Row> & { readonly scope: Filter },
+  type: RecordType<Row> & { readonly permitted: Filter },
   names: readonly RecordName[],
   make: (tx: CatalogReader, rows: readonly Row[]) => Promise<readonly Item[]>,
 ): AsyncGenerator<readonly Item[]> {
-  const { table, scope } = type;
+  const { table, permitted } = type;
   return readInBatches(ctx.memory, names, {
     check: (names) =>
-      ctx.catalog.read(ctx.project, async (tx) => {
+      ctx.catalog.read(ctx.projectId, async (tx) => {
         const ids = await idsOf(tx, type, names);
-        await refuseUnknownIds(tx, table, scope, { ids, field: "items" });
+        await refuseUnknownIds(tx, table, permitted, { ids, field: "items" });
       }),
     read: (names, bound) =>
-      ctx.catalog.read(ctx.project, async (tx) => {
+      ctx.catalog.read(ctx.projectId, async (tx) => {
         const ids = await idsOf(tx, type, names);
-        return make(tx, await existingRecords(tx, table, scope, { ids, field: "items", bound }));
+        return make(tx, await existingRecords(tx, table, permitted, { ids, field: "items", bound }));
       }),
   });
 }

@@ -2,7 +2,7 @@
 
 import type { Filter } from "../../query/filter.ts";
 import type { CatalogWriter, Table } from "../../storage/catalog.ts";
-import { type ScopedRecord, type ScopedRecords, scopeByCapability } from "./scoped-records.ts";
+import { type ProtectedRecord, type ProtectedRecords, permittedByCapability } from "./protected-records.ts";
 
 /** Times in milliseconds since 1970. */
 export interface RecordTimes {
@@ -15,14 +15,18 @@ export interface RecordTimes {
   readonly columns?: readonly Omit<RecordTimes, "columns" | "uploadedTime">[] | undefined;
 }
 
-export interface TimedRecords extends ScopedRecords {
+export interface TimedRecords extends ProtectedRecords {
   /** Restores times that only this resource has. */
-  readonly restoreMore?: (tx: CatalogWriter, scope: Filter, times: readonly RecordTimes[]) => Promise<void>;
+  readonly restoreMore?: (
+    tx: CatalogWriter,
+    permitted: Filter,
+    times: readonly RecordTimes[],
+  ) => Promise<void>;
 }
 
 type Options = Partial<TimedRecords> & Pick<TimedRecords, "acl">;
 
-export const timedRecords = <Row extends ScopedRecord>(
+export const timedRecords = <Row extends ProtectedRecord>(
   table: Table<Row>,
-  { acl, scope = scopeByCapability(acl), ...options }: Options,
-): TimedRecords => ({ ...options, acl, scope, table: table as unknown as Table<ScopedRecord> });
+  { acl, permitted = permittedByCapability(acl), ...options }: Options,
+): TimedRecords => ({ ...options, acl, permitted, table: table as unknown as Table<ProtectedRecord> });

@@ -1,6 +1,6 @@
 // Counts the records of each resource in the subtree of an asset.
 import { underAsset } from "../../access/asset-subtree.ts";
-import { holdsCapability } from "../../access/caller.ts";
+import { hasCapability } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import type { Filter } from "../../query/filter.ts";
@@ -32,7 +32,7 @@ const counts: readonly (readonly [Exclude<keyof Contents, "assets">, Acl, Count]
 export async function countContents(ctx: RequestContext, assetId: number): Promise<Contents> {
   const asset = await getAsset(ctx, assetId);
   const subtree = underAsset([asset.id]);
-  const readable = counts.filter(([, acl]) => holdsCapability(ctx.caller, acl, "READ"));
+  const readable = counts.filter(([, acl]) => hasCapability(ctx.caller, acl, "READ"));
   const found = await Promise.all(
     readable.map(async ([name, , count]) => [name, await count(ctx, subtree)] as const),
   );

@@ -15,7 +15,7 @@ export const levelRoutes: readonly Route[] = [
     response: () => ({ schema: pageSchema(treeItemSchema) }),
     handle: (ctx, { version, query }) => {
       const { parentId, from, cursor, limit } = query;
-      const collection = ["assets", "children", ctx.project, parentId, from];
+      const collection = ["assets", "children", ctx.projectId, parentId, from];
       const toJson = assetJson(version);
       return listResponse(
         ctx,

@@ -5,7 +5,7 @@
 import { ensureAdministrator } from "../../access/administrators.ts";
 import type { KeyProject } from "../../access/api-keys.ts";
 import { requireCapability } from "../../access/caller.ts";
-import { administersGroups } from "../../access/grantable.ts";
+import { administersGroups } from "../../access/compare-capabilities.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -22,8 +22,8 @@ export type DemoState = Demo & Partial<DemoProgress>;
 /** Undefined if the project has no demo plant. */
 export async function readDemo(ctx: RequestContext): Promise<DemoState | undefined> {
   requireCapability(ctx.caller, "projectsAcl", "READ");
-  const demo = await ctx.catalog.read(ctx.project, demoOf);
-  return demo && { ...demo, ...ctx.demos.progressOf(ctx.project) };
+  const demo = await ctx.catalog.read(ctx.projectId, demoOf);
+  return demo && { ...demo, ...ctx.demos.progressOf(ctx.projectId) };
 }
 
 /**
@@ -34,15 +34,15 @@ export async function readDemo(ctx: RequestContext): Promise<DemoState | undefin
 export async function startDemo(ctx: RequestContext, days: number): Promise<DemoState> {
   requireAdministrator(ctx);
   const hasAssets = (await countAssets(ctx, everything)) > 0;
-  const demo = await ctx.catalog.write(ctx.project, async (tx) => {
+  const demo = await ctx.catalog.write(ctx.projectId, async (tx) => {
     const known = await demoOf(tx);
     if (!known && hasAssets) throw fail("demo-not-empty", {});
     const started = known ? restarted(known) : newDemo(ctx, days);
     await (known ? tx.replace(demoTable, [started]) : tx.insert(demoTable, [started]));
     return started;
   });
-  await run(ctx, { id: ctx.project, urlName: ctx.caller.project }, demo);
-  return { ...demo, ...ctx.demos.progressOf(ctx.project) };
+  await run(ctx, { id: ctx.projectId, urlName: ctx.caller.projectUrlName }, demo);
+  return { ...demo, ...ctx.demos.progressOf(ctx.projectId) };
 }
 
 function newDemo({ ids, system }: RequestContext, days: number): Demo {
@@ -58,8 +58,8 @@ function restarted({ problem: _, ...demo }: Demo): Demo {
 /** Ends the live values, or a load that is running; that one is FAILED then. */
 export async function endDemo(ctx: RequestContext): Promise<void> {
   requireAdministrator(ctx);
-  await ctx.demos.stop(ctx.project);
-  await change(ctx, ctx.project, (demo) => ({
+  await ctx.demos.stop(ctx.projectId);
+  await change(ctx, ctx.projectId, (demo) => ({
     ...demo,
     isLive: false,
     ...(demo.status === "RUNNING" && {
@@ -113,10 +113,10 @@ function requireAdministrator({ caller }: RequestContext): void {
 
 async function change(
   { catalog }: Pick<Services, "catalog">,
-  project: ProjectId,
+  projectId: ProjectId,
   changed: (demo: Demo) => Demo,
 ): Promise<void> {
-  await catalog.write(project, async (tx) => {
+  await catalog.write(projectId, async (tx) => {
     const demo = await demoOf(tx);
     if (demo) await tx.replace(demoTable, [changed(demo)]);
   });

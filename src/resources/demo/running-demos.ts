@@ -38,37 +38,37 @@ export class RunningDemos {
   }
 
   /** Undefined if no thread runs for the project. */
-  progressOf(project: number): DemoProgress | undefined {
-    return this.#running.get(project);
+  progressOf(projectId: number): DemoProgress | undefined {
+    return this.#running.get(projectId);
   }
 
   /** Starts the thread of a project that has none. Calls `onOutcome` when its load is complete or fails. */
-  start(project: number, { key, ...job }: NewRun, onOutcome: (news: DemoOutcome) => Promise<void>): void {
+  start(projectId: number, { key, ...job }: NewRun, onOutcome: (news: DemoOutcome) => Promise<void>): void {
     const server = this.#address;
-    if (server === undefined || this.#running.has(project)) {
+    if (server === undefined || this.#running.has(projectId)) {
       key[Symbol.dispose]();
       return;
     }
     const run = this.#start({ ...job, server, key: key.key }, (news) => {
-      if (this.#running.get(project)?.run !== run) return;
-      if (news.kind === "progress") this.#running.set(project, { run, key, ...news });
+      if (this.#running.get(projectId)?.run !== run) return;
+      if (news.kind === "progress") this.#running.set(projectId, { run, key, ...news });
       else onOutcome(news).catch((problem: unknown) => this.#report(String(problem)));
       if (news.kind !== "failed") return;
       this.#report(news.problem);
-      void this.stop(project);
+      void this.stop(projectId);
     });
-    this.#running.set(project, { run, key, percent: 0, step: "start" });
+    this.#running.set(projectId, { run, key, percent: 0, step: "start" });
   }
 
-  async stop(project: number): Promise<void> {
-    const running = this.#running.get(project);
+  async stop(projectId: number): Promise<void> {
+    const running = this.#running.get(projectId);
     if (!running) return;
-    this.#running.delete(project);
+    this.#running.delete(projectId);
     await running.run.stop();
     running.key[Symbol.dispose]();
   }
 
   async stopAll(): Promise<void> {
-    await Promise.all([...this.#running.keys()].map((project) => this.stop(project)));
+    await Promise.all([...this.#running.keys()].map((projectId) => this.stop(projectId)));
   }
 }

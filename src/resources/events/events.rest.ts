@@ -215,7 +215,7 @@ function list(ctx: RequestContext, { version, query }: BodyRequest<ParameterValu
 /** A cursor is valid for the same list in all versions. */
 const collectionOf = (ctx: RequestContext, eventsQuery: Omit<EventsQuery, "page">) => [
   "events",
-  ctx.project,
+  ctx.projectId,
   eventsQuery.filter,
   [eventsQuery.startFrom, eventsQuery.startTo],
   eventsQuery.direction,

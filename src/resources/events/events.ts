@@ -1,6 +1,6 @@
 // Events: what happened to a plant, when, and to which assets.
 
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -47,8 +47,8 @@ const byStart = (direction: EventOrder): readonly OrderBy[] => [
  * unknown assets, and phrases of unknown semantic types.
  */
 export async function createEvents(ctx: RequestContext, items: readonly NewEvent[]): Promise<Event[]> {
-  const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
-  const rows = await writeRows(ctx, scope, "insert", async (tx) => {
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "WRITE");
+  const rows = await writeRows(ctx, permitted, "insert", async (tx) => {
     const links = items.map(({ assetIds }, at) => ({ field: `items[${at}].assetIds`, assetIds }));
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     const phrases = items.map(({ semanticPhrases }) => semanticPhrases);
@@ -64,10 +64,10 @@ export async function createEvents(ctx: RequestContext, items: readonly NewEvent
 /** Returns one page of the events that the caller may see. */
 export async function listEvents(ctx: RequestContext, query: EventsQuery): Promise<Page<Event>> {
   const { direction, page } = query;
-  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  const found = await ctx.catalog.read(ctx.project, async (tx) => {
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "READ");
+  const found = await ctx.catalog.read(ctx.projectId, async (tx) => {
     const visible = await limitToVisibleSubtrees(ctx, tx, "eventsAcl", query.filter);
-    const filter = and(scope, visible, startsWithin(query));
+    const filter = and(permitted, visible, startsWithin(query));
     return readPage(tx, eventTable, { filter, order: byStart(direction), page });
   });
   return { ...found, items: found.items.map(eventOf) };
@@ -75,9 +75,9 @@ export async function listEvents(ctx: RequestContext, query: EventsQuery): Promi
 
 /** Counts the matching events that the caller may see. */
 export async function countEvents(ctx: RequestContext, filter: Filter): Promise<number> {
-  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(eventTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "eventsAcl", filter))),
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) =>
+    tx.count(eventTable, and(permitted, await limitToVisibleSubtrees(ctx, tx, "eventsAcl", filter))),
   );
 }
 
@@ -95,24 +95,24 @@ function startsWithin({ startFrom, startTo, direction }: EventsQuery): Filter | 
  * Returns at most `parts - 1` positions that split the ascending list of all events into about equal parts.
  */
 export async function divideEvents(ctx: RequestContext, parts: number): Promise<Position[]> {
-  const filter = scopeOf(ctx.caller, "eventsAcl", "READ");
+  const filter = permittedRecords(ctx.caller, "eventsAcl", "READ");
   const order = byStart("ascending");
-  return ctx.catalog.read(ctx.project, (tx) => tx.divide(eventTable, { filter, order, parts }));
+  return ctx.catalog.read(ctx.projectId, (tx) => tx.divide(eventTable, { filter, order, parts }));
 }
 
 /** Refuses (404) an unknown event. */
 export async function getEvent(ctx: RequestContext, id: number): Promise<Event> {
-  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
-    existingRecords(tx, eventTable, scope, { ids: [id], field: "eventId", status: 404 }),
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "READ");
+  const [found] = await ctx.catalog.read(ctx.projectId, (tx) =>
+    existingRecords(tx, eventTable, permitted, { ids: [id], field: "eventId", status: 404 }),
   );
   return eventOf(found!);
 }
 
 /** Reads events in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getEvents = (ctx: RequestContext, names: readonly RecordName[]) => {
-  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  return recordsByName(ctx, { ...eventType, scope }, names, async (_tx, rows) => rows.map(eventOf));
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "READ");
+  return recordsByName(ctx, { ...eventType, permitted }, names, async (_tx, rows) => rows.map(eventOf));
 };
 
 /**
@@ -127,13 +127,13 @@ export async function* getEventsByReference(
   }: { readonly transformerId: number; readonly referenceKeys: readonly string[] },
 ): AsyncGenerator<readonly Event[]> {
   const keys = [...new Set(referenceKeys)];
-  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  const filter = and(scope, equals("transformerId", transformerId), oneOf("referenceKey", keys));
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "READ");
+  const filter = and(permitted, equals("transformerId", transformerId), oneOf("referenceKey", keys));
   const limit = limits.listItemsMax;
   const order = byStart("ascending");
   const fields = ["id", "referenceKey", "startOrLast"];
   const query = { filter, order, page: { limit: limit + 1 }, fields };
-  const rows = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, query));
+  const rows = await ctx.catalog.read(ctx.projectId, (tx) => tx.find(eventTable, query));
   if (rows.length > limit)
     throw fail("field-invalid", {
       field: "eventReferenceKeys",
@@ -147,7 +147,7 @@ export async function* getEventsByReference(
     read: async (ids, bound) => {
       const page = { limit: ids.length, ...(bound && { bound }) };
       const query = { filter: oneOf("id", ids), order: byId, page };
-      const found = await ctx.catalog.read(ctx.project, (tx) => tx.find(eventTable, query));
+      const found = await ctx.catalog.read(ctx.projectId, (tx) => tx.find(eventTable, query));
       const byIds = new Map(found.map((row) => [row.id, row]));
       return ids.flatMap((id) => byIds.get(id) ?? []).map(eventOf);
     },
@@ -156,9 +156,9 @@ export async function* getEventsByReference(
 
 /** Best matches first, or in the requested order, in which events without the value come last. */
 export async function searchEvents(ctx: RequestContext, query: TextSearch): Promise<Event[]> {
-  const scope = scopeOf(ctx.caller, "eventsAcl", "READ");
-  const rows = await ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "eventsAcl", query.filter));
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "READ");
+  const rows = await ctx.catalog.read(ctx.projectId, async (tx) => {
+    const filter = and(permitted, await limitToVisibleSubtrees(ctx, tx, "eventsAcl", query.filter));
     return searchByText(tx, eventTable, { ...query, filter });
   });
   return rows.map(eventOf);
@@ -183,10 +183,10 @@ async function update(
   changes: readonly EventChange[],
   named: Omit<IdsNamed, "ids">,
 ): Promise<Event[]> {
-  const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "WRITE");
   const ids = changes.map(({ id }) => id);
-  const rows = await writeRows(ctx, scope, "replace", async (tx) => {
-    const before = await existingRecords(tx, eventTable, scope, { ids, ...named });
+  const rows = await writeRows(ctx, permitted, "replace", async (tx) => {
+    const before = await existingRecords(tx, eventTable, permitted, { ids, ...named });
     const after = await mapInSlices(before, (row, at) => changeRow(row, changes[at]!, ctx.system.nowMs()));
     const placeOf = (at: number) => (named.field === "items" ? `items[${at}].` : "");
     const links = await mapInSlices(after, ({ assetIds }, at) => {
@@ -203,9 +203,9 @@ async function update(
 
 /** Deletes all events or none. Refuses (400) unknown and repeated ids. */
 export async function deleteEvents(ctx: RequestContext, ids: readonly number[]): Promise<void> {
-  const scope = scopeOf(ctx.caller, "eventsAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    await refuseUnknownIds(tx, eventTable, scope, { ids, field: "items" });
+  const permitted = permittedRecords(ctx.caller, "eventsAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await refuseUnknownIds(tx, eventTable, permitted, { ids, field: "items" });
     await tx.remove(eventTable, oneOf("id", ids));
   });
 }

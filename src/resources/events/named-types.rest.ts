@@ -51,7 +51,7 @@ function routesOf(kind: NamedTypeKind, path: string, what: string): Route[] {
       },
       response: () => ({ schema: pageSchema(namedTypeSchema) }),
       handle: (ctx, { query }) => {
-        const collection = [kind, ctx.project];
+        const collection = [kind, ctx.projectId];
         const read = (page: PageQuery) => listNamedTypes(ctx, kind, page);
         return listResponse(ctx, { ...query, collection }, read, (term) => term);
       },

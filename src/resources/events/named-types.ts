@@ -23,7 +23,7 @@ export async function listNamedTypes(
 ): Promise<Page<EventNamedType>> {
   requireCapability(ctx.caller, "eventsAcl", "READ");
   const query = { filter: everything, order: byId, page };
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, tables[kind], query));
+  return ctx.catalog.read(ctx.projectId, (tx) => readPage(tx, tables[kind], query));
 }
 
 /** Refuses (404) an unknown id. */
@@ -34,7 +34,7 @@ export async function getNamedType(
 ): Promise<EventNamedType> {
   requireCapability(ctx.caller, "eventsAcl", "READ");
   const which = { ids: [id], field: "id", status: 404 } as const;
-  const [term] = await ctx.catalog.read(ctx.project, (tx) =>
+  const [term] = await ctx.catalog.read(ctx.projectId, (tx) =>
     existingRecords<EventNamedType>(tx, tables[kind], everything, which),
   );
   return term!;
@@ -48,7 +48,7 @@ export async function createNamedTypes(
 ): Promise<EventNamedType[]> {
   requireCapability(ctx.caller, "eventsAcl", "WRITE");
   const rows = items.map((item) => ({ ...item, id: ctx.ids.next() }));
-  await ctx.catalog.write(ctx.project, (tx) => tx.insert(tables[kind], rows));
+  await ctx.catalog.write(ctx.projectId, (tx) => tx.insert(tables[kind], rows));
   return rows;
 }
 
@@ -64,7 +64,7 @@ export async function deleteNamedTypes(
 ): Promise<void> {
   requireCapability(ctx.caller, "eventsAcl", "WRITE");
   const table: Table<EventNamedType> = tables[kind];
-  await ctx.catalog.write(ctx.project, async (tx) => {
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
     const terms = await existingRecords(tx, table, everything, { ids, field: "items" });
     if (kind === "semanticTypes") await refuseInUse(tx, terms);
     await tx.remove(table, oneOf("id", ids));

@@ -1,6 +1,6 @@
-// Event rows in a transaction: applies changes, and writes rows with checks for conflicts and scope.
+// Event rows in a transaction: applies changes, and writes rows with checks for conflicts and rights.
 
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -82,21 +82,23 @@ export async function refuseUnknownSemanticTypes(
 
 /**
  * Plans rows and stores them in one transaction; returns the planned rows. Refuses, with nothing changed, a
- * repeated source and source id or external id (409), and rows outside `scope`.
+ * repeated source and source id or external id (409), and rows outside `permitted`.
  */
 export async function writeRows(
   ctx: RequestContext,
-  scope: Filter,
+  permitted: Filter,
   how: "insert" | "replace",
   plan: (tx: CatalogWriter) => Promise<EventRow[]>,
 ): Promise<EventRow[]> {
-  const write = (before: (tx: CatalogReader, scope: Filter, rows: readonly EventRow[]) => Promise<void>) =>
-    ctx.catalog.write(ctx.project, async (tx) => {
+  const write = (
+    before: (tx: CatalogReader, permitted: Filter, rows: readonly EventRow[]) => Promise<void>,
+  ) =>
+    ctx.catalog.write(ctx.projectId, async (tx) => {
       const rows = await plan(tx);
-      await before(tx, scope, rows);
+      await before(tx, permitted, rows);
       await refuseTakenExternalIds(tx, eventType, rows);
       await tx[how](eventTable, rows);
-      await refuseOutsideScope(tx, eventTable, scope, { acl: "eventsAcl", rows });
+      await refuseNotPermitted(tx, eventTable, permitted, { acl: "eventsAcl", rows });
       return rows;
     });
   try {
@@ -117,12 +119,16 @@ const hasSource = (row: EventRow): row is WithSource =>
 const pairOf = ({ source, sourceId }: WithSource) => JSON.stringify([source, sourceId]);
 
 /** For events that the caller may not write, the refusal contains only what the caller sent, and no id. */
-async function refuseConflicts(tx: CatalogReader, scope: Filter, rows: readonly EventRow[]): Promise<void> {
+async function refuseConflicts(
+  tx: CatalogReader,
+  permitted: Filter,
+  rows: readonly EventRow[],
+): Promise<void> {
   const sourced = rows.filter(hasSource);
   const own = new Set(rows.map((row) => row.id));
   const stored = (await rowsBySource(tx, everything, sourced)).filter((row) => !own.has(row.id));
   if (stored.length > 0) {
-    const seen = new Set((await rowsBySource(tx, scope, stored)).map((row) => row.id));
+    const seen = new Set((await rowsBySource(tx, permitted, stored)).map((row) => row.id));
     throw fail("event-duplicates", {
       duplicates: stored.map(({ id, source, sourceId }) => ({
         ...(seen.has(id) && { id }),
@@ -141,10 +147,10 @@ async function refuseConflicts(tx: CatalogReader, scope: Filter, rows: readonly 
     });
 }
 
-/** The stored events in `scope` with one of these sources and source ids, in the same order. */
+/** The stored events in `permitted` with one of these sources and source ids, in the same order. */
 async function rowsBySource(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   sourced: readonly WithSource[],
 ): Promise<WithSource[]> {
   const groups = [...Map.groupBy(sourced, ({ source }) => source)].map(([source, group]) =>
@@ -152,7 +158,7 @@ async function rowsBySource(
   );
   if (groups.length === 0) return [];
   const page = { limit: sourced.length };
-  const rows = await tx.find(eventTable, { filter: and(scope, or(...groups)), order: byId, page });
+  const rows = await tx.find(eventTable, { filter: and(permitted, or(...groups)), order: byId, page });
   const existing = new Map(rows.filter(hasSource).map((row) => [pairOf(row), row]));
   return [...new Set(sourced.map(pairOf))]
     .map((pair) => existing.get(pair))

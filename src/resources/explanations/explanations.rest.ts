@@ -6,7 +6,7 @@ import { capabilityOf, capabilitySchema } from "../../rest/capabilities.ts";
 import { dataResponse, dataSchema } from "../../rest/envelope.ts";
 import { id, idList, integer, oneOfWords, type ParameterValues, required } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
-import { recordActions, type ScopedRecords } from "../common/scoped-records.ts";
+import { type ProtectedRecords, recordActions } from "../common/protected-records.ts";
 import { type Explanation, explainAccess, type Grant, type Named } from "./explanations.ts";
 import { sentencesOf } from "./sentences.ts";
 import type { SubjectName } from "./subjects.ts";
@@ -53,7 +53,7 @@ const whoQuery = {
 };
 
 /** `records` are those of each resource, by the path of its list. */
-export const explanationRoutes = (records: Readonly<Record<string, ScopedRecords>>): readonly Route[] => [
+export const explanationRoutes = (records: Readonly<Record<string, ProtectedRecords>>): readonly Route[] => [
   route({
     versions: ["0.6"],
     capability: ["groupsAcl", "READ"],

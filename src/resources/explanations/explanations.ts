@@ -5,10 +5,10 @@
 // the same functions, applied to one capability at a time.
 import {
   type Caller,
-  holdsCapability,
+  hasCapability,
   ownCategories,
+  permittedRecords,
   requireAdministrator,
-  scopeOf,
 } from "../../access/caller.ts";
 import type { Acl, Capability } from "../../access/capabilities.ts";
 import { capabilitiesIn } from "../../access/rights.ts";
@@ -21,13 +21,13 @@ import { byId } from "../../query/page.ts";
 import { type AnyTable, type CatalogReader, linkTo } from "../../storage/catalog.ts";
 import { existingRecords } from "../../storage/existing-records.ts";
 import { type AssetRow, assetTable } from "../assets/schema.ts";
-import type { RecordAction, ScopedRecord, ScopedRecords } from "../common/scoped-records.ts";
+import type { ProtectedRecord, ProtectedRecords, RecordAction } from "../common/protected-records.ts";
 import { securityCategoryTable } from "../groups/schema.ts";
 import { type AccessSubject, type SubjectName, subjectOf } from "./subjects.ts";
 
 export interface AccessQuery {
   readonly subject: SubjectName;
-  readonly records: ScopedRecords;
+  readonly records: ProtectedRecords;
   readonly id: number;
   readonly action: RecordAction;
 }
@@ -70,13 +70,13 @@ export interface Explanation {
 }
 
 /** A record with the columns that only its resource has. */
-type Row = ScopedRecord & Readonly<Record<string, unknown>>;
+type Row = ProtectedRecord & Readonly<Record<string, unknown>>;
 
 /** Refuses (403) callers that do not administer groups, and (404) an unknown record, account or key. */
 export async function explainAccess(ctx: RequestContext, query: AccessQuery): Promise<Explanation> {
   requireAdministrator(ctx.caller, "request why an account has access");
   const subject = await subjectOf(ctx, query.subject);
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     const { records, id, action } = query;
     const named = { ids: [id], field: "id", status: 404 } as const;
     const [row] = (await existingRecords(tx, records.table, everything, named)) as [Row];
@@ -96,15 +96,15 @@ async function mayAct(
   tx: CatalogReader,
   { caller, records, id, action }: Omit<AccessQuery, "subject"> & { readonly caller: Caller },
 ): Promise<boolean> {
-  if (!holdsCapability(caller, records.acl, action)) return false;
-  const scope = records.scope({ ...ctx, caller }, action);
-  return (await tx.count(records.table, and(scope, equals("id", id)))) > 0;
+  if (!hasCapability(caller, records.acl, action)) return false;
+  const permitted = records.permitted({ ...ctx, caller }, action);
+  return (await tx.count(records.table, and(permitted, equals("id", id)))) > 0;
 }
 
 /** The ids from the root to each asset that the record is linked to, or is. */
 async function placesOf(
   tx: CatalogReader,
-  { table }: ScopedRecords,
+  { table }: ProtectedRecords,
   row: Row,
 ): Promise<readonly (readonly number[])[]> {
   const link = linkTo(table as unknown as AnyTable, assetTable.name);
@@ -124,7 +124,7 @@ async function assetsOf(tx: CatalogReader, ids: readonly number[], fields: reado
 interface Facts {
   readonly subject: AccessSubject;
   readonly places: readonly (readonly number[])[];
-  readonly records: ScopedRecords;
+  readonly records: ProtectedRecords;
   readonly row: Row;
   readonly action: RecordAction;
 }
@@ -139,9 +139,9 @@ async function grantsAndPaths(
   const found = subject.groups.flatMap((group) =>
     capabilitiesIn(group).flatMap((capability) => {
       const only = { ...subject.caller, capabilities: [capability] };
-      if (!holdsCapability(only, records.acl, action)) return [];
-      const scope = scopeOf(only, records.acl, action);
-      const covers = matches(scope, row, { isInSubtree, has: () => false });
+      if (!hasCapability(only, records.acl, action)) return [];
+      const permitted = permittedRecords(only, records.acl, action);
+      const covers = matches(permitted, row, { isInSubtree, has: () => false });
       return [{ group, capability, covers }];
     }),
   );

@@ -33,7 +33,7 @@ function groupSentences({ subject, grants, acl, action }: Explanation): string[]
 function grantSentences({ grants, paths, acl, action }: Explanation): string[] {
   const covering = grants.filter(({ covers }) => covers);
   const right = (one: Grant) =>
-    `The group ${said(one.group)} grants ${acl} with ${action} for ${scopeOf(one)}`;
+    `The group ${said(one.group)} grants ${acl} with ${action} for ${scopePhrase(one)}`;
   if (covering.length > 0)
     return covering.map(
       (one) => `${right(one)}${one.chain.length > 0 ? `, through ${pathOf(one.chain)}` : ""}.`,
@@ -43,7 +43,7 @@ function grantSentences({ grants, paths, acl, action }: Explanation): string[] {
   return grants.map((one) => `${right(one)}, but the record belongs to ${where}.`);
 }
 
-function scopeOf({ capability, roots }: Grant): string {
+function scopePhrase({ capability, roots }: Grant): string {
   const { scope } = capability;
   if (scope.kind !== "subtrees") return "all records";
   const more = scope.assetIds.length > roots.length ? ", ..." : "";

@@ -43,8 +43,8 @@ export async function subjectOf(ctx: RequestContext, name: SubjectName): Promise
 }
 
 async function subjectOfAccount(ctx: RequestContext, account: Account): Promise<AccessSubject> {
-  const { projectId, project } = ctx.caller;
-  const caller = await ctx.keys.callerAs(account.id, { projectId, project });
+  const { projectId, projectUrlName } = ctx.caller;
+  const caller = await ctx.keys.callerAs(account.id, { projectId, projectUrlName });
   // The account was deleted since it was read; the next read refuses it.
   if (!caller) return subjectOfAccount(ctx, await getAccount(ctx, account.id));
   return subjectAs(ctx, caller, account);
@@ -56,7 +56,7 @@ async function subjectAs(
   { groupIds }: Pick<Account, "groupIds">,
 ): Promise<AccessSubject> {
   const named = oneOf("id", caller.groupIds);
-  const groups = await ctx.catalog.read("system", (tx) => liveGroups(tx, ctx.project, named));
+  const groups = await ctx.catalog.read("system", (tx) => liveGroups(tx, ctx.projectId, named));
   const isByDefault = groups.some(({ id }) => !groupIds.includes(id));
   return { caller, groups, isByDefault, hasExpired: false };
 }

@@ -17,8 +17,8 @@ after(() => server.close());
 async function start(fileName: string) {
   const response = await server.ask("POST /files/initupload", { fileName });
   const { fileId, uploadURL } = (response.json as { data: { fileId: number; uploadURL: string } }).data;
-  const [project, id] = /upload-(\d+)-(\d+)-/.exec(uploadURL)!.slice(1).map(Number) as [number, number];
-  return { fileId, url: uploadURL, key: { project, id } };
+  const [projectId, id] = /upload-(\d+)-(\d+)-/.exec(uploadURL)!.slice(1).map(Number) as [number, number];
+  return { fileId, url: uploadURL, key: { project: projectId, id } };
 }
 
 test("a record that is gone takes its bytes along at the next start", async () => {

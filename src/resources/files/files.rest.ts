@@ -251,7 +251,7 @@ function listPage(
 ) {
   const filter = listFilter(query);
   const newestFirst = query.sort === "DESC";
-  const collection = ["files", ctx.project, filter, newestFirst];
+  const collection = ["files", ctx.projectId, filter, newestFirst];
   const read = (page: PageQuery) => listFiles(ctx, { filter, newestFirst, page });
   return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, fileJson(version));
 }

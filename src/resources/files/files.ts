@@ -1,8 +1,8 @@
 // Files: documents and other bytes, with links to assets.
 
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -24,10 +24,10 @@ export async function listFiles(
   ctx: RequestContext,
   query: { readonly filter: Filter; readonly newestFirst: boolean; readonly page: PageQuery },
 ): Promise<Page<StoredFile>> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "READ");
   const order = query.newestFirst ? [{ field: "id", direction: "descending" } as const] : byId;
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "filesAcl", query.filter));
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const filter = and(permitted, await limitToVisibleSubtrees(ctx, tx, "filesAcl", query.filter));
     return readPage(tx, fileTable, { filter, order, page: query.page });
   });
 }
@@ -40,14 +40,14 @@ export async function listDirectories(
   ctx: RequestContext,
   { after, limit }: { readonly after: string | undefined; readonly limit: number },
 ): Promise<string[]> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "READ");
   const order = [{ field: "directory", direction: "ascending" }, ...byId] as const;
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     const found: string[] = [];
     for (let last = after ?? ""; found.length < limit; ) {
       ctx.signal.throwIfAborted();
       const next = between("directory", { from: { value: last, inclusive: false } });
-      const query = { filter: and(scope, next), order, page: { limit: 1 }, fields: ["id", "directory"] };
+      const query = { filter: and(permitted, next), order, page: { limit: 1 }, fields: ["id", "directory"] };
       const [file] = await tx.find(fileTable, query);
       if (!file) break;
       last = file.directory;
@@ -59,9 +59,9 @@ export async function listDirectories(
 
 /** Counts the matching files that the caller may see. */
 export async function countFiles(ctx: RequestContext, filter: Filter): Promise<number> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(fileTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "filesAcl", filter))),
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) =>
+    tx.count(fileTable, and(permitted, await limitToVisibleSubtrees(ctx, tx, "filesAcl", filter))),
   );
 }
 
@@ -70,26 +70,26 @@ export async function searchFiles(
   ctx: RequestContext,
   query: Omit<TextSearch, "description" | "query">,
 ): Promise<StoredFile[]> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "filesAcl", query.filter));
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const filter = and(permitted, await limitToVisibleSubtrees(ctx, tx, "filesAcl", query.filter));
     return searchByText(tx, fileTable, { ...query, filter });
   });
 }
 
 /** Refuses (404) an unknown file. */
 export async function getFile(ctx: RequestContext, id: number): Promise<StoredFile> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
-    existingRows(tx, scope, { ids: [id], field: "fileId", status: 404 }),
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "READ");
+  const [found] = await ctx.catalog.read(ctx.projectId, (tx) =>
+    existingRows(tx, permitted, { ids: [id], field: "fileId", status: 404 }),
   );
   return found!;
 }
 
 /** Reads files in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getFiles = (ctx: RequestContext, names: readonly RecordName[]) => {
-  const scope = scopeOf(ctx.caller, "filesAcl", "READ");
-  return recordsByName(ctx, { ...fileRecords, scope }, names, async (_tx, rows) => rows);
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "READ");
+  return recordsByName(ctx, { ...fileRecords, permitted }, names, async (_tx, rows) => rows);
 };
 
 /**
@@ -104,7 +104,7 @@ export async function downloadLink(ctx: RequestContext, id: number, baseUrl: str
 
 function linkTo(ctx: RequestContext, content: number, baseUrl: string): string {
   const expiresMs = notAfter(ctx.caller.credential, ctx.system.nowMs() + limits.downloadLinkMs);
-  const key = { project: ctx.project, id: content };
+  const key = { project: ctx.projectId, id: content };
   return ctx.blobs.link({ purpose: "download", key, expiresMs }, baseUrl);
 }
 
@@ -154,9 +154,9 @@ async function update(
   changes: readonly { readonly id: number; readonly change: FileChange }[],
   named: { readonly field: string; readonly status?: 404 },
 ): Promise<StoredFile[]> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
-  return writeFiles(ctx, scope, async (tx, planned) => {
-    const before = await existingRows(tx, scope, { ids: changes.map(({ id }) => id), ...named });
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "WRITE");
+  return writeFiles(ctx, permitted, async (tx, planned) => {
+    const before = await existingRows(tx, permitted, { ids: changes.map(({ id }) => id), ...named });
     const nowMs = ctx.system.nowMs();
     planned.push(
       ...(await mapInSlices(before, (row, index) => changeFile(row, changes[index]!.change, nowMs))),
@@ -164,7 +164,7 @@ async function update(
     await refuseNewLinks(ctx, tx, planned, before);
     await refuseTakenExternalIds(tx, fileRecords, planned);
     await tx.replace(fileTable, planned);
-    await refuseOutsideScope(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
+    await refuseNotPermitted(tx, fileTable, permitted, { acl: "filesAcl", rows: planned });
     return planned;
   });
 }
@@ -180,10 +180,10 @@ export interface DeletedFiles {
  * records are deleted, the bytes follow even if the process crashes in between.
  */
 export async function deleteFiles(ctx: RequestContext, sentIds: readonly number[]): Promise<DeletedFiles> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "WRITE");
   const ids = [...new Set(sentIds)];
-  const { found, blobs } = await ctx.catalog.write(ctx.project, async (tx) => {
-    const found = await visibleRows(tx, scope, ids);
+  const { found, blobs } = await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const found = await visibleRows(tx, permitted, ids);
     const existing = [...found.keys()];
     const filter = oneOf("fileId", existing);
     const limit = await tx.count(uploadTable, filter);
@@ -194,6 +194,6 @@ export async function deleteFiles(ctx: RequestContext, sentIds: readonly number[
     await recordRemovals(tx, blobs);
     return { found, blobs };
   });
-  await removeBlobs(ctx, ctx.project, blobs);
+  await removeBlobs(ctx, ctx.projectId, blobs);
   return { deleted: ids.filter((id) => found.has(id)), failed: ids.filter((id) => !found.has(id)) };
 }

@@ -24,25 +24,25 @@ export async function recordRemovals(tx: CatalogWriter, blobs: readonly number[]
 /** Removes blobs with pending removals, after cancelling requests that still write to them. */
 export async function removeBlobs(
   stores: BlobStores,
-  project: ProjectId,
+  projectId: ProjectId,
   blobs: readonly number[],
 ): Promise<void> {
   if (blobs.length === 0) return;
-  for (const id of blobs) await stores.uploads.run(id, () => stores.blobs.remove({ project, id }));
-  await stores.catalog.write(project, (tx) => tx.remove(removalTable, oneOf("id", blobs)));
+  for (const id of blobs) await stores.uploads.run(id, () => stores.blobs.remove({ project: projectId, id }));
+  await stores.catalog.write(projectId, (tx) => tx.remove(removalTable, oneOf("id", blobs)));
 }
 
 /** Completes the removals that a crash interrupted; runs before requests are served. */
 export async function finishRemovals(stores: BlobStores): Promise<void> {
-  for (const project of await projectIds(stores)) {
-    for (let ids = await hasMore(stores, project); ids.length > 0; ids = await hasMore(stores, project))
-      await removeBlobs(stores, project, ids);
+  for (const projectId of await projectIds(stores)) {
+    for (let ids = await hasMore(stores, projectId); ids.length > 0; ids = await hasMore(stores, projectId))
+      await removeBlobs(stores, projectId, ids);
   }
 }
 
-async function hasMore({ catalog }: BlobStores, project: ProjectId): Promise<number[]> {
+async function hasMore({ catalog }: BlobStores, projectId: ProjectId): Promise<number[]> {
   const page = { limit: limits.itemsPerWriteMax };
-  const found = await catalog.read(project, (tx) =>
+  const found = await catalog.read(projectId, (tx) =>
     tx.find(removalTable, { filter: everything, order: byId, page }),
   );
   return found.map(({ id }) => id);

@@ -12,24 +12,24 @@ import { fileTable, type StoredFile } from "./schema.ts";
 /** The file table, with the noun for its records in refusals. */
 export const fileRecords = { table: fileTable, noun: "file" };
 
-/** The rows of `ids` in `scope`, by id. */
+/** The rows of `ids` in `permitted`, by id. */
 export async function visibleRows(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   ids: readonly number[],
 ): Promise<Map<number, StoredFile>> {
   const distinct = [...new Set(ids)];
-  const filter = and(scope, oneOf("id", distinct));
+  const filter = and(permitted, oneOf("id", distinct));
   const rows = await tx.find(fileTable, { filter, order: byId, page: { limit: distinct.length } });
   return new Map(rows.map((row) => [row.id, row]));
 }
 
 /**
- * The rows of the ids, in the same order. Refuses repeated and unknown ids; ids outside `scope` count as
+ * The rows of the ids, in the same order. Refuses repeated and unknown ids; ids outside `permitted` count as
  * unknown.
  */
-export const existingRows = (tx: CatalogReader, scope: Filter, query: IdsNamed): Promise<StoredFile[]> =>
-  existingRecords(tx, fileTable, scope, query);
+export const existingRows = (tx: CatalogReader, permitted: Filter, query: IdsNamed): Promise<StoredFile[]> =>
+  existingRecords(tx, fileTable, permitted, query);
 
 /** The file with this directory and name, visible to the caller or not. */
 export async function fileNamed(
@@ -67,24 +67,24 @@ export async function refuseNewLinks(
 }
 
 /** Runs a write of file rows. Refuses (409) conflicting names and sources, with nothing changed. */
-export async function writeFiles<TestResponse>(
+export async function writeFiles<Result>(
   ctx: RequestContext,
-  scope: Filter,
-  work: (tx: CatalogWriter, planned: StoredFile[]) => Promise<TestResponse>,
-): Promise<TestResponse> {
+  permitted: Filter,
+  work: (tx: CatalogWriter, planned: StoredFile[]) => Promise<Result>,
+): Promise<Result> {
   const planned: StoredFile[] = [];
   try {
-    return await ctx.catalog.write(ctx.project, (tx) => work(tx, planned));
+    return await ctx.catalog.write(ctx.projectId, (tx) => work(tx, planned));
   } catch (problem) {
     if (!(problem instanceof UniqueViolation)) throw problem;
-    throw await ctx.catalog.read(ctx.project, (tx) => conflictError(tx, scope, planned));
+    throw await ctx.catalog.read(ctx.projectId, (tx) => conflictError(tx, permitted, planned));
   }
 }
 
 /** For files that the caller may not write, the refusal contains only what the caller sent, and no id. */
 async function conflictError(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   planned: readonly StoredFile[],
 ): Promise<Error> {
   const ids = new Set(planned.map(({ id }) => id));
@@ -94,7 +94,7 @@ async function conflictError(
     if (source === undefined || sourceId === undefined) continue;
     const existing = await fileOfSource(tx, { source, sourceId });
     const key = JSON.stringify([source, sourceId]);
-    const isSeen = existing && (await visibleRows(tx, scope, [existing.id])).has(existing.id);
+    const isSeen = existing && (await visibleRows(tx, permitted, [existing.id])).has(existing.id);
     if (existing && !ids.has(existing.id))
       duplicates.push({ ...(isSeen && { id: existing.id }), source, sourceId });
     else if (taken.has(key)) duplicates.push({ source, sourceId });

@@ -4,9 +4,9 @@
 // to the blob, so readers never see part of a file. An existing file keeps its old bytes and metadata until
 // then.
 
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import { notAfter } from "../../access/credentials.ts";
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -51,12 +51,12 @@ export async function startUpload(
   ctx: RequestContext,
   { file, resumable, overwrite, contentType, baseUrl }: UploadInput,
 ): Promise<{ readonly fileId: number; readonly url: string }> {
-  const scope = scopeOf(ctx.caller, "filesAcl", "WRITE");
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "WRITE");
   const nowMs = ctx.system.nowMs();
   const lifeMs = resumable ? limits.resumableLinkMs : limits.uploadLinkMs;
-  const upload = await writeFiles(ctx, scope, async (tx, planned) => {
+  const upload = await writeFiles(ctx, permitted, async (tx, planned) => {
     const existing = await fileNamed(tx, file);
-    const isVisible = existing && (await visibleRows(tx, scope, [existing.id])).has(existing.id);
+    const isVisible = existing && (await visibleRows(tx, permitted, [existing.id])).has(existing.id);
     const mayTake = isVisible && (overwrite || existing.content === undefined);
     if (existing && !mayTake) throw fail("file-exists", { names: [file.name] });
     const row = existing ? overwritten(existing, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
@@ -64,7 +64,7 @@ export async function startUpload(
     await refuseNewLinks(ctx, tx, planned, existing ? [existing] : []);
     await refuseTakenExternalIds(tx, fileRecords, planned);
     await tx[existing ? "replace" : "insert"](fileTable, planned);
-    await refuseOutsideScope(tx, fileTable, scope, { acl: "filesAcl", rows: planned });
+    await refuseNotPermitted(tx, fileTable, permitted, { acl: "filesAcl", rows: planned });
     // The write above checked uniqueness and rights. The old record stays valid until the upload is
     // complete.
     if (existing) await tx.replace(fileTable, [existing]);
@@ -79,7 +79,7 @@ export async function startUpload(
     await tx.insert(uploadTable, [upload]);
     return upload;
   });
-  const key = { project: ctx.project, id: upload.id };
+  const key = { project: ctx.projectId, id: upload.id };
   const url = ctx.blobs.link({ purpose: "upload", key, expiresMs: upload.expiresTime }, baseUrl);
   return { fileId: upload.fileId, url };
 }
@@ -377,14 +377,14 @@ async function assignContent<File extends FileContent>(
 export async function deleteExpiredUploads(stores: BlobStores & Pick<Services, "system">): Promise<void> {
   const filter = between("expiresTime", { to: { value: stores.system.nowMs(), inclusive: true } });
   const page = { limit: limits.itemsPerWriteMax };
-  for (const project of await projectIds(stores)) {
-    const ids = await stores.catalog.write(project, async (tx) => {
+  for (const projectId of await projectIds(stores)) {
+    const ids = await stores.catalog.write(projectId, async (tx) => {
       const expired = await tx.find(uploadTable, { filter, order: byId, page });
       const idle = expired.map(({ id }) => id).filter((id) => !stores.uploads.has(id));
       await recordRemovals(tx, idle);
       return idle;
     });
-    await removeBlobs(stores, project, ids);
+    await removeBlobs(stores, projectId, ids);
   }
 }
 

@@ -131,7 +131,7 @@ export const groupRoutes: readonly Route[] = [
     query: listQuery,
     response: () => ({ schema: pageSchema(groupSchema) }),
     handle: (ctx, { query: { all = false, includeDeleted, ...place } }) => {
-      const collection = ["groups", ctx.project, all, includeDeleted];
+      const collection = ["groups", ctx.projectId, all, includeDeleted];
       const read = (page: PageQuery) => listGroups(ctx, { all, includeDeleted, page });
       return listResponse(ctx, { ...place, collection }, read, groupOf);
     },

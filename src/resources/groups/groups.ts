@@ -1,6 +1,6 @@
 // Groups, which grant rights to accounts and users.
 import { keepAdministered } from "../../access/administrators.ts";
-import { requireCapability, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
+import { permittedOrOwn, requireCapability, requireUnlimited } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { capabilitiesIn, liveIn } from "../../access/rights.ts";
 import { type Account, accountTable, type Group, groupTable } from "../../access/schema.ts";
@@ -21,8 +21,11 @@ export type { Account, Group } from "../../access/schema.ts";
 export type NewGroup = Pick<Group, "name" | "source" | "sourceId" | "capabilities" | "permissions">;
 
 /** The groups that the caller may access. */
-const groupsFor = ({ caller, project }: RequestContext, action: Action): Filter =>
-  and(equals("projectId", project), scopeOrOwn(caller, ["groupsAcl", action], oneOf("id", caller.groupIds)));
+const groupsFor = ({ caller, projectId }: RequestContext, action: Action): Filter =>
+  and(
+    equals("projectId", projectId),
+    permittedOrOwn(caller, ["groupsAcl", action], oneOf("id", caller.groupIds)),
+  );
 
 /**
  * Creates all groups or none, in the order of the request. Names may repeat. Refuses (403) rights that the
@@ -38,9 +41,9 @@ export async function createGroups(ctx: RequestContext, items: readonly NewGroup
   const slice = new TimeSlice(limits.timeSliceMs);
   for (const [index, capabilities] of granted.entries()) {
     if (slice.isOver()) await slice.next();
-    await ctx.rights.refuseUnheld(ctx.caller, { capabilities, field: `items[${index}]` });
+    await ctx.rights.requireGrantable(ctx.caller, { capabilities, field: `items[${index}]` });
   }
-  const own = { projectId: ctx.project, createdTime: ctx.system.nowMs() };
+  const own = { projectId: ctx.projectId, createdTime: ctx.system.nowMs() };
   const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));
   await ctx.catalog.write("system", (tx) => tx.insert(groupTable, groups));
   // Users whom an identity provider assigns to these groups are members at once.
@@ -81,7 +84,7 @@ export async function updateGroup(ctx: RequestContext, id: number, change: Group
     throw fail("field-invalid", { field, expected, got: "others" });
   }
   refuseLongRights(after, field);
-  await ctx.rights.refuseUnheld(ctx.caller, { capabilities: capabilitiesIn(after), field });
+  await ctx.rights.requireGrantable(ctx.caller, { capabilities: capabilitiesIn(after), field });
   return changeRights(ctx, async (tx) => {
     const [now] = await live(tx, ctx, "UPDATE", inPath(id));
     const changed = changedGroup(now!, change);
@@ -109,7 +112,7 @@ export async function listGroups(
   { all, includeDeleted, page }: GroupsQuery,
 ): Promise<Page<Group>> {
   const own = all ? undefined : oneOf("id", ctx.caller.groupIds);
-  const filter = and(groupsFor(ctx, "LIST"), own, includeDeleted ? undefined : liveIn(ctx.project));
+  const filter = and(groupsFor(ctx, "LIST"), own, includeDeleted ? undefined : liveIn(ctx.projectId));
   return ctx.catalog.read("system", (tx) => readPage(tx, groupTable, { filter, order: byId, page }));
 }
 
@@ -134,8 +137,8 @@ export async function deleteGroups(ctx: RequestContext, ids: readonly number[]):
       ids.map((id) => ({ id, deletedTime })),
     );
     await removeFromGroups(tx, await membersOf(tx, ctx, ids), new Set(ids));
-    const byDefault = await defaultGroupOf(tx, ctx.project);
-    if (byDefault !== undefined && ids.includes(byDefault)) await setDefaultGroup(tx, ctx.project);
+    const byDefault = await defaultGroupOf(tx, ctx.projectId);
+    if (byDefault !== undefined && ids.includes(byDefault)) await setDefaultGroup(tx, ctx.projectId);
   });
 }
 
@@ -157,10 +160,10 @@ export async function addMembers(
   accountIds: readonly number[],
 ): Promise<void> {
   const [group] = await groupsNow(ctx, "UPDATE", inPath(id));
-  await ctx.rights.refuseUnheld(ctx.caller, { capabilities: capabilitiesIn(group!), field: "groupId" });
+  await ctx.rights.requireGrantable(ctx.caller, { capabilities: capabilitiesIn(group!), field: "groupId" });
   await changeRights(ctx, async (tx) => {
     await live(tx, ctx, "UPDATE", inPath(id));
-    const accounts = await existingRecords(tx, accountTable, liveIn(ctx.project), {
+    const accounts = await existingRecords(tx, accountTable, liveIn(ctx.projectId), {
       ids: accountIds,
       field: "items",
     });
@@ -183,7 +186,7 @@ export async function removeMembers(
   await refuseDefaultRights(ctx, await groupsNow(ctx, "UPDATE", inPath(id)));
   await changeRights(ctx, async (tx) => {
     await live(tx, ctx, "UPDATE", inPath(id));
-    const members = and(liveIn(ctx.project), hasOneOf("groupIds", [id]));
+    const members = and(liveIn(ctx.projectId), hasOneOf("groupIds", [id]));
     const named = { ids: accountIds, field: "items" };
     await removeFromGroups(tx, await existingRecords(tx, accountTable, members, named), new Set([id]));
   });
@@ -197,8 +200,8 @@ export async function makeDefault(ctx: RequestContext, id: number): Promise<Proj
   requireCapability(ctx.caller, "projectsAcl", "UPDATE");
   await refuseDefaultGroup(ctx, { ids: [id], field: "items" });
   return changeRights(ctx, async (tx) => {
-    await existingRecords(tx, groupTable, liveIn(ctx.project), { ids: [id], field: "items" });
-    return setDefaultGroup(tx, ctx.project, id);
+    await existingRecords(tx, groupTable, liveIn(ctx.projectId), { ids: [id], field: "items" });
+    return setDefaultGroup(tx, ctx.projectId, id);
   });
 }
 
@@ -207,11 +210,11 @@ export async function makeDefault(ctx: RequestContext, id: number): Promise<Proj
  * members if the caller could not grant those rights.
  */
 async function refuseDefaultRights(ctx: RequestContext, left: readonly Group[]): Promise<void> {
-  const byDefault = await ctx.rights.grantsTo(ctx.project, { ids: [] });
+  const byDefault = await ctx.rights.grantsTo(ctx.projectId, { ids: [] });
   if (left.some(({ id }) => byDefault.groupIds.includes(id))) return;
   for (const group of left) {
     const change = { capabilities: byDefault.capabilities, before: capabilitiesIn(group) };
-    await ctx.rights.refuseUnheld(ctx.caller, { ...change, field: "the default group" });
+    await ctx.rights.requireGrantable(ctx.caller, { ...change, field: "the default group" });
   }
 }
 
@@ -220,19 +223,19 @@ const groupsNow = (ctx: RequestContext, action: Action, named: IdsNamed): Promis
 
 const inPath = (id: number): IdsNamed => ({ ids: [id], field: "groupId", status: 404 });
 
-/** Groups that are not deleted; groups outside the caller's scope count as unknown. */
+/** Groups that are not deleted; groups that the caller may not see count as unknown. */
 const live = (tx: CatalogReader, ctx: RequestContext, action: Action, named: IdsNamed): Promise<Group[]> =>
-  existingRecords(tx, groupTable, and(liveIn(ctx.project), groupsFor(ctx, action)), named);
+  existingRecords(tx, groupTable, and(liveIn(ctx.projectId), groupsFor(ctx, action)), named);
 
 /**
  * Runs a change of rights, which must leave the project an administrator and applies as soon as it returns.
  */
-async function changeRights<TestResponse>(
+async function changeRights<Result>(
   ctx: RequestContext,
-  change: (tx: CatalogWriter) => Promise<TestResponse>,
-): Promise<TestResponse> {
+  change: (tx: CatalogWriter) => Promise<Result>,
+): Promise<Result> {
   const answer = await ctx.catalog.write("system", (tx) =>
-    keepAdministered(tx, { projectId: ctx.project, nowMs: ctx.system.nowMs() }, () => change(tx)),
+    keepAdministered(tx, { projectId: ctx.projectId, nowMs: ctx.system.nowMs() }, () => change(tx)),
   );
   ctx.rights.changed();
   return answer;
@@ -240,10 +243,10 @@ async function changeRights<TestResponse>(
 
 async function membersOf(
   tx: CatalogReader,
-  { project }: RequestContext,
+  { projectId }: RequestContext,
   groupIds: readonly number[],
 ): Promise<Account[]> {
-  const filter = and(liveIn(project), hasOneOf("groupIds", groupIds));
+  const filter = and(liveIn(projectId), hasOneOf("groupIds", groupIds));
   const limit = await tx.count(accountTable, filter);
   return tx.find(accountTable, { filter, order: byId, page: { limit } });
 }

@@ -65,7 +65,7 @@ export const securityCategoryRoutes: readonly Route[] = [
     response: () => ({ schema: pageSchema(categorySchema) }),
     handle: (ctx, { query: { sort, ...place } }) => {
       const direction = sort === "DESC" ? "descending" : "ascending";
-      const collection = ["securitycategories", ctx.project, direction];
+      const collection = ["securitycategories", ctx.projectId, direction];
       const read = (page: PageQuery) => listCategories(ctx, { direction, page });
       return listResponse(ctx, { ...place, collection }, read, categoryOf);
     },

@@ -1,5 +1,5 @@
 // Security categories: time series with categories are visible only to members.
-import { ownCategories, requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
+import { ownCategories, permittedOrOwn, requireUnlimited } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -13,8 +13,8 @@ import { type SecurityCategory, securityCategoryTable } from "./schema.ts";
 
 export type { SecurityCategory } from "./schema.ts";
 
-const scopeFor = ({ caller }: RequestContext, action: Action): Filter =>
-  scopeOrOwn(caller, ["securityCategoriesAcl", action], nothing);
+const permittedCategories = ({ caller }: RequestContext, action: Action): Filter =>
+  permittedOrOwn(caller, ["securityCategoriesAcl", action], nothing);
 
 /** Creates a category for each name. Refuses (409) existing names. */
 export async function createCategories(
@@ -23,7 +23,7 @@ export async function createCategories(
 ): Promise<SecurityCategory[]> {
   requireUnlimited(ctx.caller, "securityCategoriesAcl", "CREATE");
   const distinct = [...new Set(names)];
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const page = { limit: distinct.length };
     const existing = await tx.find(securityCategoryTable, {
       filter: oneOf("name", distinct),
@@ -43,15 +43,15 @@ export async function listCategories(
   ctx: RequestContext,
   { direction, page }: { readonly direction: OrderBy["direction"]; readonly page: PageQuery },
 ): Promise<Page<SecurityCategory>> {
-  const query = { filter: scopeFor(ctx, "LIST"), order: [{ field: "id", direction }], page };
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, securityCategoryTable, query));
+  const query = { filter: permittedCategories(ctx, "LIST"), order: [{ field: "id", direction }], page };
+  return ctx.catalog.read(ctx.projectId, (tx) => readPage(tx, securityCategoryTable, query));
 }
 
 /** Refuses (404) a category that is unknown or that the caller may not see. */
 export async function getCategory(ctx: RequestContext, id: number): Promise<SecurityCategory> {
   const named = { ids: [id], field: "categoryId", status: 404 } as const;
-  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
-    existingRecords(tx, securityCategoryTable, scopeFor(ctx, "LIST"), named),
+  const [found] = await ctx.catalog.read(ctx.projectId, (tx) =>
+    existingRecords(tx, securityCategoryTable, permittedCategories(ctx, "LIST"), named),
   );
   return found!;
 }
@@ -80,9 +80,9 @@ export async function foreignCategory(
  * stay visible only to members of all categories.
  */
 export async function deleteCategories(ctx: RequestContext, ids: readonly number[]): Promise<void> {
-  const scope = scopeFor(ctx, "DELETE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    await existingRecords(tx, securityCategoryTable, scope, { ids, field: "items" });
+  const permitted = permittedCategories(ctx, "DELETE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await existingRecords(tx, securityCategoryTable, permitted, { ids, field: "items" });
     await tx.remove(securityCategoryTable, oneOf("id", ids));
   });
 }

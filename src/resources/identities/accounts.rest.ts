@@ -71,7 +71,7 @@ export const accountRoutes: readonly Route[] = [
     query: listQuery,
     response: () => ({ schema: pageSchema(userSchema) }),
     handle: (ctx, { query: { includeDeleted, ...place } }) => {
-      const collection = ["users", ctx.project, includeDeleted];
+      const collection = ["users", ctx.projectId, includeDeleted];
       const read = (page: PageQuery) => listAccounts(ctx, { includeDeleted, page });
       return listResponse(ctx, { ...place, collection }, read, userOf);
     },

@@ -1,7 +1,7 @@
 // Service accounts: requests with an API key run as an account, with the rights of its groups.
 
 import { keepAdministered } from "../../access/administrators.ts";
-import { requireUnlimited, scopeOrOwn } from "../../access/caller.ts";
+import { permittedOrOwn, requireUnlimited } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { revokeKeys } from "../../access/credentials.ts";
 import { liveIn } from "../../access/rights.ts";
@@ -21,9 +21,9 @@ export type { Account } from "../../access/schema.ts";
 export type NewAccount = Pick<Account, "uniqueName" | "groupIds">;
 
 /** The accounts that the caller may access. */
-function accountsFor({ caller, project }: RequestContext, action: Action): Filter {
+function accountsFor({ caller, projectId }: RequestContext, action: Action): Filter {
   const own = caller.userId === undefined ? nothing : equals("id", caller.userId);
-  return and(equals("projectId", project), scopeOrOwn(caller, ["usersAcl", action], own));
+  return and(equals("projectId", projectId), permittedOrOwn(caller, ["usersAcl", action], own));
 }
 
 /**
@@ -34,7 +34,7 @@ function accountsFor({ caller, project }: RequestContext, action: Action): Filte
 export async function createAccounts(ctx: RequestContext, items: readonly NewAccount[]): Promise<Account[]> {
   requireUnlimited(ctx.caller, "usersAcl", "CREATE");
   for (const [index, { groupIds }] of items.entries())
-    await ctx.rights.refuseUnheldGroups(ctx.caller, { groupIds, field: `items[${index}].groups` });
+    await ctx.rights.requireGrantableGroups(ctx.caller, { groupIds, field: `items[${index}].groups` });
   const createdTime = ctx.system.nowMs();
   return ctx.catalog.write("system", async (tx) => {
     await refuseTakenNames(tx, ctx, items);
@@ -43,7 +43,7 @@ export async function createAccounts(ctx: RequestContext, items: readonly NewAcc
     const accounts: Account[] = items.map((item) => ({
       ...item,
       id: ctx.ids.next(),
-      projectId: ctx.project,
+      projectId: ctx.projectId,
       createdTime,
     }));
     await tx.insert(accountTable, accounts);
@@ -62,13 +62,13 @@ export async function listAccounts(
   { includeDeleted, page }: AccountsQuery,
 ): Promise<Page<Account>> {
   const seen = accountsFor(ctx, "LIST");
-  const filter = includeDeleted ? seen : and(seen, liveIn(ctx.project));
+  const filter = includeDeleted ? seen : and(seen, liveIn(ctx.projectId));
   return ctx.catalog.read("system", (tx) => readPage(tx, accountTable, { filter, order: byId, page }));
 }
 
 /** Refuses (404) an unknown or deleted account. */
 export async function getAccount(ctx: RequestContext, id: number): Promise<Account> {
-  const seen = and(accountsFor(ctx, "LIST"), liveIn(ctx.project));
+  const seen = and(accountsFor(ctx, "LIST"), liveIn(ctx.projectId));
   const [found] = await ctx.catalog.read("system", (tx) =>
     existingRecords(tx, accountTable, seen, { ids: [id], field: "userId", status: 404 }),
   );
@@ -80,11 +80,11 @@ export async function getAccount(ctx: RequestContext, id: number): Promise<Accou
  * repeated ids, and to leave the project without an administrator.
  */
 export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]): Promise<void> {
-  const seen = and(accountsFor(ctx, "DELETE"), liveIn(ctx.project));
+  const seen = and(accountsFor(ctx, "DELETE"), liveIn(ctx.projectId));
   const nowMs = ctx.system.nowMs();
   await ctx.catalog.write("system", async (tx) => {
     await existingRecords(tx, accountTable, seen, { ids, field: "items" });
-    await keepAdministered(tx, { projectId: ctx.project, nowMs }, async () => {
+    await keepAdministered(tx, { projectId: ctx.projectId, nowMs }, async () => {
       const deleted = ids.map((id) => ({ id, groupIds: [], deletedTime: nowMs }));
       await tx.setColumns(accountTable, ["groupIds", "deletedTime"], deleted);
       await revokeKeys(tx, oneOf("accountId", ids), nowMs);
@@ -95,11 +95,11 @@ export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]
 
 async function refuseTakenNames(
   tx: CatalogReader,
-  { project }: RequestContext,
+  { projectId }: RequestContext,
   items: readonly NewAccount[],
 ): Promise<void> {
   const names = items.map(({ uniqueName }) => uniqueName);
-  const filter = and(liveIn(project), oneOf("uniqueName", [...new Set(names)]));
+  const filter = and(liveIn(projectId), oneOf("uniqueName", [...new Set(names)]));
   const existing = await tx.find(accountTable, { filter, order: byId, page: { limit: names.length } });
   const taken = new Set([...existing.map(({ uniqueName }) => uniqueName), ...duplicatesIn(names)]);
   if (taken.size > 0) throw fail("names-taken", { what: "user", field: "uniqueName", names: [...taken] });
@@ -108,13 +108,13 @@ async function refuseTakenNames(
 /** Membership grants rights, so it requires the right to change the members of each group. */
 async function requireGroups(
   tx: CatalogReader,
-  { caller, project }: RequestContext,
+  { caller, projectId }: RequestContext,
   named: { readonly ids: readonly number[]; readonly field: string },
 ): Promise<void> {
   const { ids, field } = named;
   if (ids.length === 0) return;
   if (ids.length > limits.accountGroupsMax)
     throw fail("too-many", { field, limit: limits.accountGroupsMax, got: ids.length });
-  const changeable = scopeOrOwn(caller, ["groupsAcl", "UPDATE"], oneOf("id", caller.groupIds));
-  await existingRecords(tx, groupTable, and(liveIn(project), changeable), named);
+  const changeable = permittedOrOwn(caller, ["groupsAcl", "UPDATE"], oneOf("id", caller.groupIds));
+  await existingRecords(tx, groupTable, and(liveIn(projectId), changeable), named);
 }

@@ -84,7 +84,7 @@ export const apiKeyRoutes: readonly Route[] = [
     response: () => ({ schema: pageSchema(keySchema) }),
     handle: (ctx, { query: { all, userId, includeDeleted, ...place } }) => {
       const of = userId ?? (all ? "all" : "caller");
-      const collection = ["apikeys", ctx.project, of, includeDeleted];
+      const collection = ["apikeys", ctx.projectId, of, includeDeleted];
       const read = (page: PageQuery) => listApiKeys(ctx, { of, includeDeleted, page });
       return listResponse(ctx, { ...place, collection }, read, keyOf);
     },

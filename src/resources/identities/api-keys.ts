@@ -1,7 +1,7 @@
 // Lists, creates and deletes API keys of the accounts of a project.
 import { keepAdministered } from "../../access/administrators.ts";
 import { isEnded } from "../../access/api-keys.ts";
-import { scopeOrOwn } from "../../access/caller.ts";
+import { permittedOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { type Credential, originsOf, revokeKeys } from "../../access/credentials.ts";
 import { liveIn } from "../../access/rights.ts";
@@ -28,7 +28,7 @@ export interface NewApiKey {
 /** What the caller may access, if `column` holds the account's id. */
 function ownedBy({ caller }: RequestContext, action: Action, column: "id" | "accountId"): Filter {
   const own = caller.userId === undefined ? nothing : equals(column, caller.userId);
-  return scopeOrOwn(caller, ["apikeysAcl", action], own);
+  return permittedOrOwn(caller, ["apikeysAcl", action], own);
 }
 
 /**
@@ -40,13 +40,13 @@ export async function createApiKeys(
   ctx: RequestContext,
   items: readonly NewApiKey[],
 ): Promise<{ record: ApiKey; key: string }[]> {
-  const { credential, project: urlName } = ctx.caller;
+  const { credential, projectUrlName: urlName } = ctx.caller;
   invariant(credential !== undefined, "only requests with a credential make keys");
   if (credential.kind === "run") throw fail("run-makes-keys", {});
   const madeBy = originsOf(credential);
   if (madeBy.length > limits.keyChainMax) throw fail("key-chain-too-long", { limit: limits.keyChainMax });
   const ends = endsOf(items, credential, ctx.system.nowMs());
-  const accounts = and(liveIn(ctx.project), ownedBy(ctx, "CREATE", "id"));
+  const accounts = and(liveIn(ctx.projectId), ownedBy(ctx, "CREATE", "id"));
   const ids = [...new Set(items.map(({ accountId }) => accountId))];
   const named = { ids, field: "items" };
   await refuseStronger(
@@ -60,7 +60,7 @@ export async function createApiKeys(
       const expiresTime = ends[index];
       const byOwner = { name: "made over the API", accountId, madeBy };
       return ctx.keys.draft(
-        { id: ctx.project, urlName },
+        { id: ctx.projectId, urlName },
         { ...byOwner, ...(expiresTime !== undefined && { expiresTime }) },
       );
     });
@@ -88,7 +88,7 @@ function endsOf(items: readonly NewApiKey[], { untilMs }: Credential, nowMs: num
 /** A key has all rights of its account. The caller's own account needs no check. */
 async function refuseStronger(ctx: RequestContext, accounts: readonly Account[]): Promise<void> {
   for (const { id, groupIds } of accounts.filter((one) => one.id !== ctx.caller.userId))
-    await ctx.rights.refuseUnheldGroups(ctx.caller, { groupIds, field: `A key of the user ${id}` });
+    await ctx.rights.requireGrantableGroups(ctx.caller, { groupIds, field: `A key of the user ${id}` });
 }
 
 export interface ApiKeysQuery {
@@ -105,14 +105,14 @@ export async function listApiKeys(
 ): Promise<Page<ApiKey>> {
   const owner = of === "caller" ? ctx.caller.userId : of;
   const byOwner = owner === "all" ? everything : owner === undefined ? nothing : equals("accountId", owner);
-  const inProject = includeDeleted ? equals("projectId", ctx.project) : liveIn(ctx.project);
+  const inProject = includeDeleted ? equals("projectId", ctx.projectId) : liveIn(ctx.projectId);
   const filter = and(inProject, ownedBy(ctx, "LIST", "accountId"), byOwner);
   return ctx.catalog.read("system", (tx) => readPage(tx, apiKeyTable, { filter, order: byId, page }));
 }
 
 /** Refuses (404) an unknown or deleted key. */
 export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey> {
-  const seen = and(liveIn(ctx.project), ownedBy(ctx, "LIST", "accountId"));
+  const seen = and(liveIn(ctx.projectId), ownedBy(ctx, "LIST", "accountId"));
   const [found] = await ctx.catalog.read("system", (tx) =>
     existingRecords(tx, apiKeyTable, seen, { ids: [id], field: "keyId", status: 404 }),
   );
@@ -124,11 +124,11 @@ export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey
  * key of the last administrator.
  */
 export async function deleteApiKeys(ctx: RequestContext, ids: readonly number[]): Promise<void> {
-  const seen = and(liveIn(ctx.project), ownedBy(ctx, "DELETE", "accountId"));
+  const seen = and(liveIn(ctx.projectId), ownedBy(ctx, "DELETE", "accountId"));
   const nowMs = ctx.system.nowMs();
   await ctx.catalog.write("system", async (tx) => {
     await existingRecords(tx, apiKeyTable, seen, { ids, field: "items" });
-    await keepAdministered(tx, { projectId: ctx.project, nowMs }, () =>
+    await keepAdministered(tx, { projectId: ctx.projectId, nowMs }, () =>
       revokeKeys(tx, oneOf("id", ids), nowMs),
     );
   });

@@ -63,7 +63,7 @@ const modelSchema = Type.Object(
 
 const modelJson = (model: PredictionModel, { caller }: RequestContext) => ({
   ...describedJson(model),
-  project: caller.project,
+  project: caller.projectUrlName,
   activeVersionId: model.activeVersionId ?? null,
   inputFields: model.inputFields ?? null,
   outputFields: model.outputFields ?? null,

@@ -34,7 +34,7 @@ export async function createModel(ctx: RequestContext, item: NewModel): Promise<
     isDeprecated: false,
     createdTime: ctx.system.nowMs(),
   };
-  await ctx.catalog.write(ctx.project, (tx) => tx.insert(modelTable, [model]));
+  await ctx.catalog.write(ctx.projectId, (tx) => tx.insert(modelTable, [model]));
   return model;
 }
 
@@ -44,7 +44,7 @@ export const listModels = (ctx: RequestContext, page: PageQuery): Promise<Page<P
 
 /** Refuses (404) an unknown model. */
 export const getModel = (ctx: RequestContext, id: number): Promise<PredictionModel> =>
-  ctx.catalog.read(ctx.project, (tx) =>
+  ctx.catalog.read(ctx.projectId, (tx) =>
     requireRecord(tx, ctx, { table: modelTable, action: "READ" }, named(id)),
   );
 
@@ -66,7 +66,7 @@ export const updateModel = (ctx: RequestContext, id: number, change: ModelChange
  * Deletes a model with its versions, their artifacts and logs, and its schedules; stops what is running.
  */
 export async function deleteModel(ctx: RequestContext, id: number): Promise<void> {
-  const { blobs, running } = await ctx.catalog.write(ctx.project, async (tx) => {
+  const { blobs, running } = await ctx.catalog.write(ctx.projectId, async (tx) => {
     await requireRecord(tx, ctx, { table: modelTable, action: "WRITE" }, named(id));
     const filter = equals("modelId", id);
     const limit = await tx.count(versionTable, filter);
@@ -77,5 +77,5 @@ export async function deleteModel(ctx: RequestContext, id: number): Promise<void
     return { blobs: await deleteVersionsOf(tx, versionIds), running: [...versionIds, ...scheduleIds] };
   });
   await Promise.all(running.map((one) => ctx.models.jobs.cancel(one)));
-  await removeBlobs(ctx, ctx.project, blobs);
+  await removeBlobs(ctx, ctx.projectId, blobs);
 }

@@ -1,5 +1,5 @@
 // Functions that models, versions, source packages and schedules share: read, list, change, deprecate.
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, everything, type Filter } from "../../query/filter.ts";
@@ -16,9 +16,9 @@ export async function requireRecord<Row extends Described>(
   { table, action }: { readonly table: Table<Row>; readonly action: Action },
   named: { readonly id: number; readonly field: string; readonly within?: Filter },
 ): Promise<Row> {
-  const scope = and(scopeOf(ctx.caller, "modelHostingAcl", action), named.within ?? everything);
+  const permitted = and(permittedRecords(ctx.caller, "modelHostingAcl", action), named.within ?? everything);
   const { id, field } = named;
-  const [found] = await existingRecords(tx, table, scope, { ids: [id], field, status: 404 });
+  const [found] = await existingRecords(tx, table, permitted, { ids: [id], field, status: 404 });
   return found!;
 }
 
@@ -29,8 +29,8 @@ export function listRecords<Row extends Described>(
   within: Filter,
   page: PageQuery,
 ): Promise<Page<Row>> {
-  const filter = and(scopeOf(ctx.caller, "modelHostingAcl", "READ"), within);
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, table, { filter, order: byId, page }));
+  const filter = and(permittedRecords(ctx.caller, "modelHostingAcl", "READ"), within);
+  return ctx.catalog.read(ctx.projectId, (tx) => readPage(tx, table, { filter, order: byId, page }));
 }
 
 /** Changes that all of them allow; `null` clears a member, `undefined` leaves it. */
@@ -61,7 +61,7 @@ export function changeRecord<Row extends Described>(
   named: Parameters<typeof requireRecord>[3],
   change: (row: Row, tx: CatalogWriter) => Row | Promise<Row>,
 ): Promise<Row> {
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const row = await requireRecord(tx, ctx, { table, action: "WRITE" }, named);
     const after = await change(row, tx);
     await tx.replace(table, [after]);

@@ -162,7 +162,7 @@ export const listing = <Row, PathParameters extends Path>(given: Listing<Row, Pa
   handle: async (ctx, request) => {
     const path = request.path as ParameterValues<PathParameters>;
     const query = request.query as ParameterValues<typeof pageParameters>;
-    const collection = [given.path, ctx.project, path];
+    const collection = [given.path, ctx.projectId, path];
     const pageQuery = pageQueryOf(ctx, collection, query);
     const found = await readWithin(ctx.memory, (bound) => given.list(ctx, { ...pageQuery, bound }, path));
     const { data } = pageResponse(ctx, collection, { pageQuery, page: found }, (row) =>

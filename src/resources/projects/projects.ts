@@ -1,7 +1,7 @@
 // Projects: all other records belong to a project. The first start of the server creates one.
-import { type Caller, scopeOf } from "../../access/caller.ts";
+import { type Caller, permittedRecords } from "../../access/caller.ts";
+import { administersGroups } from "../../access/compare-capabilities.ts";
 import { madeWith, originOf, revokeKeys } from "../../access/credentials.ts";
-import { administersGroups } from "../../access/grantable.ts";
 import type { LoginProject } from "../../access/login-directory.ts";
 import {
   type Authentication,
@@ -32,7 +32,7 @@ export interface ProjectContent {
 
 /** Reads the project of the request. */
 export function readProject(ctx: RequestContext): Promise<Project> {
-  return ctx.catalog.read("system", (tx) => projectWith(tx, ctx.project));
+  return ctx.catalog.read("system", (tx) => projectWith(tx, ctx.projectId));
 }
 
 /**
@@ -41,12 +41,12 @@ export function readProject(ctx: RequestContext): Promise<Project> {
  * about group memberships, so only a caller that administers groups can change it (403).
  */
 export async function replaceProject(ctx: RequestContext, content: ProjectContent): Promise<Project> {
-  scopeOf(ctx.caller, "projectsAcl", "UPDATE");
+  permittedRecords(ctx.caller, "projectsAcl", "UPDATE");
   const { urlName, ...rest } = content;
-  if (urlName !== undefined && urlName !== ctx.caller.project)
+  if (urlName !== undefined && urlName !== ctx.caller.projectUrlName)
     throw fail("field-invalid", {
       field: "items[0].urlName",
-      expected: `${ctx.caller.project}, which cannot change,`,
+      expected: `${ctx.caller.projectUrlName}, which cannot change,`,
       got: urlName,
     });
   if (rest.authentication) checkAuthentication(rest.authentication, "items[0].authentication");
@@ -55,7 +55,7 @@ export async function replaceProject(ctx: RequestContext, content: ProjectConten
     await refuseDefaultGroup(ctx, { ids: [defaultGroupId], field: "items[0].defaultGroupId" });
   const nowMs = ctx.system.nowMs();
   const replaced = await ctx.catalog.write("system", async (tx) => {
-    const { authentication: old, ...before } = await projectWith(tx, ctx.project);
+    const { authentication: old, ...before } = await projectWith(tx, ctx.projectId);
     const after: Project = {
       id: before.id,
       urlName: before.urlName,
@@ -84,12 +84,12 @@ function refuseProvider({ capabilities }: Caller, old: Provider | undefined, nex
  */
 export async function refuseDefaultGroup(ctx: RequestContext, named: IdsNamed): Promise<void> {
   const [group] = await ctx.catalog.read("system", (tx) =>
-    existingRecords(tx, groupTable, liveIn(ctx.project), named),
+    existingRecords(tx, groupTable, liveIn(ctx.projectId), named),
   );
-  const { groupIds } = await ctx.rights.grantsTo(ctx.project, { ids: [] });
+  const { groupIds } = await ctx.rights.grantsTo(ctx.projectId, { ids: [] });
   if (groupIds.includes(group!.id)) return;
   const { field } = named;
-  await ctx.rights.refuseUnheld(ctx.caller, { capabilities: capabilitiesIn(group!), field });
+  await ctx.rights.requireGrantable(ctx.caller, { capabilities: capabilitiesIn(group!), field });
 }
 
 /** Sets or clears the default group. */

@@ -349,8 +349,8 @@ test("rows that a stop left of a deleted table follow after the next start", asy
 /** What the store still holds: rows of any table with these keys, and notes on tables that are gone. */
 async function left(keys: readonly string[]) {
   const { services } = server.app;
-  const [project] = await projectIds(services);
-  return services.catalog.read(project!, async (tx) => ({
+  const [projectId] = await projectIds(services);
+  return services.catalog.read(projectId!, async (tx) => ({
     rows: await tx.count(rawRowTable, oneOf("key", keys)),
     erasures: await tx.count(rawDeletionTable, everything),
   }));
@@ -390,12 +390,12 @@ test("tables are linked to assets, listed by them, and lose the links with them"
 test("a table is not linked to an asset that its writer may not know of", async () => {
   const { items } = await server.ask.v06("POST /assets", { items: [{ name: "seen" }, { name: "hidden" }] });
   const [seen, hidden] = items.map(({ id }) => id as number) as [number, number];
-  const [project] = await projectIds(server.app.services);
+  const [projectId] = await projectIds(server.app.services);
   const capabilities: Capability[] = [
     { acl: "rawAcl", actions: ["LIST", "WRITE"], scope: { kind: "all" } },
     { acl: "assetsAcl", actions: ["READ"], scope: { kind: "subtrees", assetIds: [seen] } },
   ];
-  const limited = contextWith(server.app.services, capabilities, project);
+  const limited = contextWith(server.app.services, capabilities, projectId);
   const link = (assetId: number) =>
     createTables(limited, "limited", {
       tables: [{ name: "t", assetIds: [assetId] }],

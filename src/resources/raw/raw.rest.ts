@@ -72,7 +72,7 @@ const databaseRoutes: readonly Route[] = [
     handle: async (ctx, { query: { assetId, ...query } }) =>
       namesResponse(ctx, {
         query,
-        collection: ["raw", ctx.project, assetId],
+        collection: ["raw", ctx.projectId, assetId],
         read: async (page) =>
           listDatabases(ctx, page, assetId === undefined ? everything : await withTablesOf(ctx, assetId)),
         toJson: ({ name }) => ({ dbName: name }),
@@ -118,7 +118,7 @@ const tableRoutes: readonly Route[] = [
     handle: (ctx, { path, query: { assetId, ...query } }) =>
       namesResponse(ctx, {
         query,
-        collection: ["raw", ctx.project, path.database, assetId],
+        collection: ["raw", ctx.projectId, path.database, assetId],
         read: (page) => {
           const byAsset = assetId === undefined ? everything : hasOneOf("assetIds", [assetId]);
           return listTables(ctx, path.database, page, byAsset);
@@ -252,7 +252,7 @@ async function rowsResponse(
   { path, query, headers }: RowsRequest,
 ): Promise<BytesResponse | StreamResponse> {
   const filter = lastUpdated(query);
-  const collection = ["raw", ctx.project, path.database, path.table, filter];
+  const collection = ["raw", ctx.projectId, path.database, path.table, filter];
   const asked = pageQueryOf(ctx, collection, query);
   const { cursor, startKey } = query;
   if (cursor !== undefined && startKey !== undefined)

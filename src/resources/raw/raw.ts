@@ -1,5 +1,5 @@
 // Raw data: databases of tables of rows, stored exactly as they were sent.
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -29,7 +29,7 @@ export interface NamedRecord {
 /** Matches the databases with a table that is linked to this asset. */
 export async function withTablesOf(ctx: RequestContext, assetId: number): Promise<Filter> {
   const tables = hasOneOf("assetIds", [assetId]);
-  const ids = await ctx.catalog.read(ctx.project, async (tx) =>
+  const ids = await ctx.catalog.read(ctx.projectId, async (tx) =>
     (await tablesMeeting(tx, tables)).map(({ databaseId }) => databaseId),
   );
   return oneOf("id", [...new Set(ids)]);
@@ -41,22 +41,22 @@ export async function listDatabases(
   page: PageQuery,
   condition: Filter = everything,
 ): Promise<Page<NamedRecord>> {
-  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), condition);
-  return ctx.catalog.read(ctx.project, (tx) =>
+  const filter = and(permittedRecords(ctx.caller, "rawAcl", "LIST"), condition);
+  return ctx.catalog.read(ctx.projectId, (tx) =>
     readPage(tx, rawDatabaseTable, { filter, order: byName, page }),
   );
 }
 
 /** Counts the matching databases that the caller may see. */
 export async function countDatabases(ctx: RequestContext, condition: Filter): Promise<number> {
-  const filter = and(scopeOf(ctx.caller, "rawAcl", "LIST"), condition);
-  return ctx.catalog.read(ctx.project, (tx) => tx.count(rawDatabaseTable, filter));
+  const filter = and(permittedRecords(ctx.caller, "rawAcl", "LIST"), condition);
+  return ctx.catalog.read(ctx.projectId, (tx) => tx.count(rawDatabaseTable, filter));
 }
 
 /** Creates databases; existing ones do not change. */
 export async function createDatabases(ctx: RequestContext, names: readonly string[]): Promise<void> {
-  scopeOf(ctx.caller, "rawAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, (tx) => ensureDatabases(ctx, tx, names));
+  permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, (tx) => ensureDatabases(ctx, tx, names));
 }
 
 /**
@@ -68,9 +68,9 @@ export async function deleteDatabases(
   names: readonly string[],
   { isRecursive }: { readonly isRecursive: boolean },
 ): Promise<void> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    const databases = await existingDatabases(tx, scope, names);
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const databases = await existingDatabases(tx, permitted, names);
     const ids = await tableIdsIn(
       tx,
       databases.map(({ id }) => id),
@@ -85,7 +85,7 @@ export async function deleteDatabases(
       ),
     );
   });
-  ctx.erasures.begin(ctx.project);
+  ctx.erasures.begin(ctx.projectId);
 }
 
 const tableIdsIn = async (tx: CatalogReader, databaseIds: readonly number[]): Promise<number[]> =>
@@ -109,10 +109,10 @@ export async function listTables(
   page: PageQuery,
   condition: Filter = everything,
 ): Promise<Page<NamedRecord>> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "LIST");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const [found] = await existingDatabases(tx, scope, [database]);
-    const filter = and(scope, equals("databaseId", found!.id), condition);
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "LIST");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const [found] = await existingDatabases(tx, permitted, [database]);
+    const filter = and(permitted, equals("databaseId", found!.id), condition);
     return readPage(tx, rawTableTable, { filter, order: byName, page });
   });
 }
@@ -126,11 +126,11 @@ export async function createTables(
   database: string,
   { tables, ensureParent }: { readonly tables: readonly TableInput[]; readonly ensureParent: boolean },
 ): Promise<void> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
     const [found] = ensureParent
       ? await ensureDatabases(ctx, tx, [database])
-      : await existingDatabases(tx, scope, [database]);
+      : await existingDatabases(tx, permitted, [database]);
     await ensureTables(ctx, tx, { databaseId: found!.id, tables });
   });
 }
@@ -147,13 +147,13 @@ export async function deleteTables(
   database: string,
   tables: readonly TableName["table"][],
 ): Promise<void> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    const found = await existingTables(tx, scope, { database, tables });
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const found = await existingTables(tx, permitted, { database, tables });
     await removeTables(
       tx,
       found.map(({ id }) => id),
     );
   });
-  ctx.erasures.begin(ctx.project);
+  ctx.erasures.begin(ctx.projectId);
 }

@@ -1,5 +1,5 @@
 // Rows of raw tables: written and read by key or in pages, with columns always as the JSON that was sent.
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
@@ -28,9 +28,9 @@ export async function putRows(
   name: TableName,
   { rows, ensureParent }: { readonly rows: readonly NewRawRow[]; readonly ensureParent: boolean },
 ): Promise<void> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    const table = ensureParent ? await ensureTable(ctx, tx, name) : await existingTable(tx, scope, name);
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const table = ensureParent ? await ensureTable(ctx, tx, name) : await existingTable(tx, permitted, name);
     const nowMs = ctx.system.nowMs();
     const records = rows.map((row): RowRecord => ({ lastUpdatedTime: nowMs, ...row, tableId: table.id }));
     await tx.put(rawRowTable, records);
@@ -51,18 +51,18 @@ export async function deleteRows(
   name: TableName,
   keys: readonly string[],
 ): Promise<void> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    const { id } = await existingTable(tx, scope, name);
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const { id } = await existingTable(tx, permitted, name);
     await tx.remove(rawRowTable, and(equals("tableId", id), oneOf("key", keys)));
   });
 }
 
 /** Refuses (404) an unknown row, table or database. */
 export async function getRow(ctx: RequestContext, name: TableName, key: string): Promise<RawRow> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const { id } = await existingTable(tx, scope, name);
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const { id } = await existingTable(tx, permitted, name);
     const filter = and(equals("tableId", id), equals("key", key));
     const [row] = await tx.find(rawRowTable, { filter, order: byKey, page: { limit: 1 } });
     if (!row) throw fail("raw-row-unknown", { key });
@@ -87,9 +87,9 @@ export async function listRows(
   name: TableName,
   { filter, startKey, page }: RowsQuery,
 ): Promise<Page<RawRow>> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const { id } = await existingTable(tx, scope, name);
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const { id } = await existingTable(tx, permitted, name);
     const fromKey =
       startKey === undefined ? [] : [between("key", { from: { value: startKey, inclusive: true } })];
     const all = and(equals("tableId", id), filter, ...fromKey);
@@ -100,9 +100,9 @@ export async function listRows(
 
 /** Counts the matching rows of a table. Refuses (404) an unknown database or table. */
 export async function countRows(ctx: RequestContext, name: TableName, filter: Filter): Promise<number> {
-  const scope = scopeOf(ctx.caller, "rawAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const { id } = await existingTable(tx, scope, name);
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const { id } = await existingTable(tx, permitted, name);
     return tx.count(rawRowTable, and(equals("tableId", id), filter));
   });
 }

@@ -19,10 +19,10 @@ export const byKey: readonly OrderBy[] = [{ field: "key", direction: "ascending"
 /** The databases with these names. Refuses (404) unknown ones. */
 export async function existingDatabases(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   names: readonly string[],
 ): Promise<DatabaseRecord[]> {
-  const found = await databasesNamed(tx, scope, names);
+  const found = await databasesNamed(tx, permitted, names);
   const unknown = missingNames(names, found);
   if (unknown.length > 0) throw fail("raw-databases-unknown", { names: unknown });
   return found;
@@ -31,10 +31,10 @@ export async function existingDatabases(
 /** The tables of a database with these names. Refuses (404) an unknown database or table. */
 export async function existingTables(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   query: { readonly database: string; readonly tables: readonly string[] },
 ): Promise<TableRecord[]> {
-  const [database] = await existingDatabases(tx, scope, [query.database]);
+  const [database] = await existingDatabases(tx, permitted, [query.database]);
   const found = await tablesNamed(tx, database!.id, query.tables);
   const unknown = missingNames(query.tables, found);
   if (unknown.length > 0) throw fail("raw-tables-unknown", { names: unknown });
@@ -44,10 +44,10 @@ export async function existingTables(
 /** The record of a table. Refuses like `existingTables`. */
 export async function existingTable(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   { database, table }: TableName,
 ): Promise<TableRecord> {
-  const [found] = await existingTables(tx, scope, { database, tables: [table] });
+  const [found] = await existingTables(tx, permitted, { database, tables: [table] });
   return found!;
 }
 
@@ -112,8 +112,8 @@ async function linkTables(
   return after;
 }
 
-function databasesNamed(tx: CatalogReader, scope: Filter | undefined, names: readonly string[]) {
-  const filter = and(scope, oneOf("name", names));
+function databasesNamed(tx: CatalogReader, permitted: Filter | undefined, names: readonly string[]) {
+  const filter = and(permitted, oneOf("name", names));
   return tx.find(rawDatabaseTable, { filter, order: byName, page: { limit: names.length } });
 }
 

@@ -142,8 +142,8 @@ test("those of an asset are found by its id at either end, unless it is hidden",
     { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "assetsAcl", actions: ["READ"], scope: { kind: "subtrees", assetIds: [second] } },
   ];
-  const [project] = await projectIds(server.app.services);
-  const hidden = contextWith(server.app.services, capabilities, project);
+  const [projectId] = await projectIds(server.app.services);
+  const hidden = contextWith(server.app.services, capabilities, projectId);
   const wanted = { filter: everything, page: { limit: 10 } };
   assert.deepEqual((await listRelationships(hidden, { ...wanted, assetId: first })).items, []);
   assert.equal((await listRelationships(hidden, { ...wanted, assetId: second })).items.length, 1);

@@ -220,7 +220,7 @@ function list(ctx: RequestContext, { query }: { readonly query: ParameterValues<
   const { cursor, limit, assetId, externalId, dataSetId, labels, ...ends } = query;
   const atEnds = Object.entries(ends).map(([field, value]) => equalTo(field, value));
   const filter = and(commonFilter({ externalId, dataSetId, labels }), ...atEnds);
-  const collection = ["relationships", ctx.project, filter, assetId];
+  const collection = ["relationships", ctx.projectId, filter, assetId];
   const read = (page: PageQuery) => listRelationships(ctx, { filter, assetId, page });
   return listResponse(ctx, { cursor, limit, collection }, read, relationshipsJson);
 }

@@ -1,8 +1,8 @@
 // Relationships: named links between two resources.
 
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, equals, type Filter, nothing, oneOf, or } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
@@ -25,7 +25,8 @@ export type NewRelationship = Omit<Relationship, "id" | "createdTime" | "lastUpd
 
 const relationshipType = { table: relationshipTable, noun: "relationship" };
 
-const scopeFor = (ctx: RequestContext, action: Action) => scopeOf(ctx.caller, "relationshipsAcl", action);
+const permittedFor = (ctx: RequestContext, action: Action) =>
+  permittedRecords(ctx.caller, "relationshipsAcl", action);
 
 /**
  * Creates all relationships or none, and returns them in the same order. Refuses (409) external ids that
@@ -35,14 +36,14 @@ export async function createRelationships(
   ctx: RequestContext,
   items: readonly NewRelationship[],
 ): Promise<Relationship[]> {
-  const scope = scopeFor(ctx, "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  const permitted = permittedFor(ctx, "WRITE");
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const nowMs = ctx.system.nowMs();
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
     const rows = await mapInSlices(items, (item) => ({ ...item, id: ctx.ids.next(), ...times }));
     await refuseTakenExternalIds(tx, relationshipType, rows);
     await tx.insert(relationshipTable, rows);
-    await refuseOutsideScope(tx, relationshipTable, scope, { acl: "relationshipsAcl", rows });
+    await refuseNotPermitted(tx, relationshipTable, permitted, { acl: "relationshipsAcl", rows });
     return rows;
   });
 }
@@ -59,9 +60,9 @@ export async function listRelationships(
   ctx: RequestContext,
   { filter, assetId, page }: RelationshipsQuery,
 ): Promise<Page<Relationship>> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     const ofAsset = assetId === undefined ? undefined : await touching(ctx, tx, assetId);
-    const visible = and(scopeFor(ctx, "READ"), filter, ofAsset);
+    const visible = and(permittedFor(ctx, "READ"), filter, ofAsset);
     return readPage(tx, relationshipTable, { filter: visible, order: byId, page });
   });
 }
@@ -80,8 +81,8 @@ async function touching(ctx: RequestContext, tx: CatalogReader, assetId: number)
 
 /** Counts the matching relationships that the caller may see. */
 export async function countRelationships(ctx: RequestContext, filter: Filter): Promise<number> {
-  const visible = and(scopeFor(ctx, "READ"), filter);
-  return ctx.catalog.read(ctx.project, (tx) => tx.count(relationshipTable, visible));
+  const visible = and(permittedFor(ctx, "READ"), filter);
+  return ctx.catalog.read(ctx.projectId, (tx) => tx.count(relationshipTable, visible));
 }
 
 /** Refuses (404) an unknown relationship. */
@@ -105,9 +106,9 @@ export function getRelationships(
 }
 
 async function read(ctx: RequestContext, named: ExternalIdsQuery): Promise<Relationship[]> {
-  const scope = scopeFor(ctx, "READ");
-  return ctx.catalog.read(ctx.project, (tx) =>
-    existingByExternalId(tx, { ...relationshipType, scope }, named),
+  const permitted = permittedFor(ctx, "READ");
+  return ctx.catalog.read(ctx.projectId, (tx) =>
+    existingByExternalId(tx, { ...relationshipType, permitted }, named),
   );
 }
 
@@ -125,9 +126,9 @@ export async function deleteRelationship(ctx: RequestContext, externalId: string
 }
 
 async function remove(ctx: RequestContext, named: ExternalIdsQuery): Promise<void> {
-  const scope = scopeFor(ctx, "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    const type = { ...relationshipType, scope };
+  const permitted = permittedFor(ctx, "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const type = { ...relationshipType, permitted };
     const rows = await existingByExternalId(tx, type, { ...named, fields: namesOnly });
     const ids = rows.map((row) => row.id);
     await tx.remove(relationshipTable, oneOf("id", ids));

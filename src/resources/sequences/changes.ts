@@ -157,11 +157,11 @@ export const timedSequences = timedRecords(sequenceTable, {
 
 async function restoreColumnTimes(
   tx: CatalogWriter,
-  scope: Filter,
+  permitted: Filter,
   times: readonly RecordTimes[],
 ): Promise<void> {
   const named = { ids: times.map(({ id }) => id), field: "items" };
-  const sequences = await existingRecords(tx, sequenceTable, scope, named);
+  const sequences = await existingRecords(tx, sequenceTable, permitted, named);
   const changed = sequences.map(({ id, columns }, at) => ({
     id,
     columns: columnsWith(columns, times[at]?.columns ?? [], at),

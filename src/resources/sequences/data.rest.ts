@@ -149,7 +149,7 @@ async function read(
   const { limit = limits.sequenceRowsPerReadDefault, cursor } = sent!;
   const selection = { sequenceId: request.path.sequenceId, ...rangeOf(sent!), columns: columnsOf(sent!) };
   const { from, to, ...others } = selection;
-  const collection = ["sequence rows", ctx.project, others, `${from}`, `${to}`];
+  const collection = ["sequence rows", ctx.projectId, others, `${from}`, `${to}`];
   const page = pageQueryOf(ctx, collection, {
     cursor,
     limit: Math.min(limit, limits.sequenceRowsPerReadMax),

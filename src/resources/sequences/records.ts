@@ -1,4 +1,4 @@
-// Sequence rows in a transaction: reads of rows in the caller's scope.
+// Sequence rows in a transaction: reads of rows that the caller may use.
 
 import type { Filter } from "../../query/filter.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
@@ -12,8 +12,11 @@ export const sequenceType = { table: sequenceTable, noun: "sequence" };
 export const inPath = (id: number): IdsNamed => ({ ids: [id], field: "sequenceId", status: 404 });
 
 /**
- * The rows of the ids, in the same order. Refuses (400) repeated ids, and unknown ids; ids outside `scope`
- * count as unknown.
+ * The rows of the ids, in the same order. Refuses (400) repeated ids, and unknown ids; ids outside
+ * `permitted` count as unknown.
  */
-export const existingSequences = (tx: CatalogReader, scope: Filter, named: IdsNamed): Promise<Sequence[]> =>
-  existingRecords(tx, sequenceTable, scope, named);
+export const existingSequences = (
+  tx: CatalogReader,
+  permitted: Filter,
+  named: IdsNamed,
+): Promise<Sequence[]> => existingRecords(tx, sequenceTable, permitted, named);

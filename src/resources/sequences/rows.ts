@@ -1,5 +1,5 @@
 // Rows of sequences: written by row number, and read in the order of row numbers.
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -65,9 +65,9 @@ export async function writeRows(
 ): Promise<void> {
   const limit = limits.sequenceRowsPerWriteMax;
   if (rows.length > limit) throw fail("too-many", { field: "rows", limit, got: rows.length });
-  const scope = scopeOf(ctx.caller, "sequencesAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    const [sequence] = await existingSequences(tx, scope, inPath(sequenceId));
+  const permitted = permittedRecords(ctx.caller, "sequencesAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const [sequence] = await existingSequences(tx, permitted, inPath(sequenceId));
     const columns = new Map(sequence!.columns.map((column) => [column.id, column]));
     const records = await mapInSlices(
       rows,
@@ -114,9 +114,9 @@ function shown(value: unknown): string {
 /** Returns one page of rows, by number. Refuses (404) an unknown sequence, and (400) unknown columns. */
 export async function readRows(ctx: RequestContext, query: SequenceRowsQuery): Promise<SequenceRows> {
   const { sequenceId, from, to, page } = query;
-  const scope = scopeOf(ctx.caller, "sequencesAcl", "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const [sequence] = await existingSequences(tx, scope, inPath(sequenceId));
+  const permitted = permittedRecords(ctx.caller, "sequencesAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const [sequence] = await existingSequences(tx, permitted, inPath(sequenceId));
     const columns = columnsOf(sequence!, query.columns);
     const range = {
       from: { value: stored(from), inclusive: true },

@@ -214,7 +214,7 @@ function list(ctx: RequestContext, { query }: { readonly query: ParameterValues<
     equalTo("dataSetId", dataSetId),
     path && underAsset(path),
   );
-  const collection = ["sequences", ctx.project, filter];
+  const collection = ["sequences", ctx.projectId, filter];
   const read = (page: PageQuery) => listSequences(ctx, { filter, page });
   return listResponse(ctx, { cursor: query.cursor, limit: query.limit, collection }, read, sequenceJson);
 }

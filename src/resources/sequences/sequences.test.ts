@@ -272,7 +272,7 @@ scenario("rows belong to their sequence and go with it", async (ctx) => {
   await assert.rejects(read(ctx, one!), refusal("ids-unknown"));
   assert.deepEqual(rowsOf(await read(ctx, other!)), [[7n, `${other!.id}`, undefined, undefined]]);
   await ctx.erasures.settled();
-  const left = (table: AnyTable) => ctx.catalog.read(ctx.project, (tx) => tx.count(table, everything));
+  const left = (table: AnyTable) => ctx.catalog.read(ctx.projectId, (tx) => tx.count(table, everything));
   assert.deepEqual([await left(sequenceRowTable), await left(sequenceDeletionTable)], [1, 0]);
 });
 

@@ -1,8 +1,8 @@
 // Sequences: tables of numbered rows with typed columns, such as the curve of a pump.
 
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
@@ -36,7 +36,8 @@ export type NewSequence = Omit<
   readonly columns: readonly NewColumn[];
 };
 
-const scopeFor = (ctx: RequestContext, action: Action) => scopeOf(ctx.caller, "sequencesAcl", action);
+const permittedFor = (ctx: RequestContext, action: Action) =>
+  permittedRecords(ctx.caller, "sequencesAcl", action);
 
 /**
  * Creates all sequences or none, and returns them in the same order. Refuses external ids in use (409),
@@ -46,8 +47,8 @@ export async function createSequences(
   ctx: RequestContext,
   items: readonly NewSequence[],
 ): Promise<Sequence[]> {
-  const scope = scopeFor(ctx, "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  const permitted = permittedFor(ctx, "WRITE");
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const nowMs = ctx.system.nowMs();
     const nextId = () => ctx.ids.next();
     const rows = await mapInSlices(items, ({ columns, ...item }) => {
@@ -58,7 +59,7 @@ export async function createSequences(
     await refuseUnknownAssets(ctx, tx, "sequencesAcl", links);
     await refuseTakenExternalIds(tx, sequenceType, rows);
     await tx.insert(sequenceTable, rows);
-    await refuseOutsideScope(tx, sequenceTable, scope, { acl: "sequencesAcl", rows });
+    await refuseNotPermitted(tx, sequenceTable, permitted, { acl: "sequencesAcl", rows });
     return rows;
   });
 }
@@ -68,37 +69,42 @@ export async function listSequences(
   ctx: RequestContext,
   { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
 ): Promise<Page<Sequence>> {
-  const scope = scopeFor(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const visible = and(scope, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", filter));
+  const permitted = permittedFor(ctx, "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const visible = and(permitted, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", filter));
     return readPage(tx, sequenceTable, { filter: visible, order: byId, page });
   });
 }
 
 /** Counts the matching sequences that the caller may see. */
 export async function countSequences(ctx: RequestContext, filter: Filter): Promise<number> {
-  const scope = scopeFor(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(sequenceTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", filter))),
+  const permitted = permittedFor(ctx, "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) =>
+    tx.count(sequenceTable, and(permitted, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", filter))),
   );
 }
 
 /** Refuses (404) an unknown sequence. */
 export async function getSequence(ctx: RequestContext, id: number): Promise<Sequence> {
-  const scope = scopeFor(ctx, "READ");
-  const [found] = await ctx.catalog.read(ctx.project, (tx) => existingSequences(tx, scope, inPath(id)));
+  const permitted = permittedFor(ctx, "READ");
+  const [found] = await ctx.catalog.read(ctx.projectId, (tx) => existingSequences(tx, permitted, inPath(id)));
   return found!;
 }
 
 /** Reads sequences in the order of the names, in batches. Refuses (400) unknown and repeated names. */
 export const getSequences = (ctx: RequestContext, names: readonly RecordName[]) =>
-  recordsByName(ctx, { ...sequenceType, scope: scopeFor(ctx, "READ") }, names, async (_tx, rows) => rows);
+  recordsByName(
+    ctx,
+    { ...sequenceType, permitted: permittedFor(ctx, "READ") },
+    names,
+    async (_tx, rows) => rows,
+  );
 
 /** Best matches first. */
 export async function searchSequences(ctx: RequestContext, query: TextSearch): Promise<Sequence[]> {
-  const scope = scopeFor(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", query.filter));
+  const permitted = permittedFor(ctx, "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const filter = and(permitted, await limitToVisibleSubtrees(ctx, tx, "sequencesAcl", query.filter));
     return searchByText(tx, sequenceTable, { ...query, filter });
   });
 }
@@ -167,9 +173,9 @@ async function update(
   named: IdsNamed,
   change: (row: Sequence, index: number, nowMs: number) => Sequence,
 ): Promise<Sequence[]> {
-  const scope = scopeFor(ctx, "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
-    const before = await existingSequences(tx, scope, named);
+  const permitted = permittedFor(ctx, "WRITE");
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
+    const before = await existingSequences(tx, permitted, named);
     const after = await mapInSlices(before, (row, index) => change(row, index, ctx.system.nowMs()));
     const changed = after.filter((row, index) => row !== before[index]);
     const newAssets = after.map(({ assetId }, index) =>
@@ -178,7 +184,7 @@ async function update(
     await refuseUnknownAssets(ctx, tx, "sequencesAcl", singleLinks(newAssets));
     await refuseTakenExternalIds(tx, sequenceType, changed);
     await tx.replace(sequenceTable, changed);
-    await refuseOutsideScope(tx, sequenceTable, scope, { acl: "sequencesAcl", rows: changed });
+    await refuseNotPermitted(tx, sequenceTable, permitted, { acl: "sequencesAcl", rows: changed });
     return after;
   });
 }
@@ -194,11 +200,11 @@ export async function deleteSequence(ctx: RequestContext, id: number): Promise<v
 }
 
 async function remove(ctx: RequestContext, named: IdsNamed): Promise<void> {
-  const scope = scopeFor(ctx, "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    await existingSequences(tx, scope, named);
+  const permitted = permittedFor(ctx, "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await existingSequences(tx, permitted, named);
     await tx.remove(sequenceTable, oneOf("id", named.ids));
     await noteErasures(tx, ownedSequenceRows, named.ids);
   });
-  ctx.erasures.begin(ctx.project);
+  ctx.erasures.begin(ctx.projectId);
 }

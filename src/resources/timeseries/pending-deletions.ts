@@ -26,26 +26,26 @@ export async function removeRecords(tx: CatalogWriter, ids: readonly SeriesId[])
 /** Deletes the datapoints of series whose records are deleted. */
 export async function deleteDatapoints(
   stores: Stores,
-  project: ProjectId,
+  projectId: ProjectId,
   series: readonly SeriesId[],
 ): Promise<void> {
   for (let at = 0; at < series.length; at += limits.erasuresAtOnce) {
     const ids = series.slice(at, at + limits.erasuresAtOnce);
     await Promise.all(ids.map((id) => stores.points.delete(id)));
-    await stores.catalog.write(project, (tx) => tx.remove(pendingDeletionTable, oneOf("id", ids)));
+    await stores.catalog.write(projectId, (tx) => tx.remove(pendingDeletionTable, oneOf("id", ids)));
   }
 }
 
 /** Finishes the deletions that a crash interrupted. Runs before requests are served. */
 export async function finishDeletions(stores: Stores): Promise<void> {
-  for (const project of await projectIds(stores)) {
-    for (let ids = await someLeft(stores, project); ids.length > 0; ids = await someLeft(stores, project))
-      await deleteDatapoints(stores, project, ids);
+  for (const projectId of await projectIds(stores)) {
+    for (let ids = await someLeft(stores, projectId); ids.length > 0; ids = await someLeft(stores, projectId))
+      await deleteDatapoints(stores, projectId, ids);
   }
 }
 
-async function someLeft({ catalog }: Stores, project: ProjectId): Promise<SeriesId[]> {
-  const found = await catalog.read(project, (tx) =>
+async function someLeft({ catalog }: Stores, projectId: ProjectId): Promise<SeriesId[]> {
+  const found = await catalog.read(projectId, (tx) =>
     tx.find(pendingDeletionTable, {
       filter: everything,
       order: byId,

@@ -21,17 +21,17 @@ export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascendin
 const fieldAndKeys = (keys: SeriesKeys): readonly ["name" | "id", readonly SeriesKey[]] =>
   "names" in keys ? ["name", keys.names] : ["id", keys.ids];
 
-/** Those of these series that are in `scope`, in no particular order. A key may repeat. */
+/** Those of these series that are in `permitted`, in no particular order. A key may repeat. */
 export async function visibleRows(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   keys: SeriesKeys,
   { fields, bound }: { readonly fields?: readonly string[] | undefined; readonly bound?: LengthBound } = {},
 ): Promise<TimeSeries[]> {
   const [field, wanted] = fieldAndKeys(keys);
   const distinct = [...new Set(wanted)];
   if (distinct.length === 0) return [];
-  const filter = and(scope, oneOf(field, distinct));
+  const filter = and(permitted, oneOf(field, distinct));
   const page = { limit: distinct.length, ...(bound && { bound }) };
   return tx.find(timeSeriesTable, { filter, order: byName, page, ...(fields && { fields }) });
 }
@@ -47,17 +47,17 @@ export interface SeriesSelection {
 
 /**
  * These series, in the order of the keys. Refuses (400) repeated keys, and (with `status`) unknown series and
- * those outside of `scope`.
+ * those outside of `permitted`.
  */
 export async function existingRows(
   tx: CatalogReader,
-  scope: Filter,
+  permitted: Filter,
   { keys, status, fields, bound = boundOfChange("items") }: SeriesSelection,
 ): Promise<TimeSeries[]> {
   const [field, wanted] = fieldAndKeys(keys);
   const repeated = duplicatesIn(wanted);
   if (repeated.length > 0) throw fail("series-repeated", { keys: repeated });
-  const rows = await visibleRows(tx, scope, keys, { fields, bound });
+  const rows = await visibleRows(tx, permitted, keys, { fields, bound });
   const found = new Map<SeriesKey, TimeSeries>(rows.map((row) => [row[field], row]));
   const unknown = wanted.filter((key) => !found.has(key));
   if (unknown.length > 0) throw fail("series-unknown", { keys: unknown, status });

@@ -3,8 +3,8 @@
 // Rules of invalidation:
 // - A rename or delete runs in `generations.series.during` and calls `forget` before it commits. A value
 //   that was read before or during it is not cached, and write plans made before it are not used.
-// - A change of assets, links or security categories runs in `generations.scopes.during`. Every scope gets
-//   a new id, and entries for earlier ids are not used.
+// - A change of assets, links or security categories runs in `generations.access.during`. Every
+//   filter of permitted series gets a new id, and entries for earlier ids are not used.
 // - The id, the kind and the step of a series never change.
 import type { Generations, ProjectGenerations } from "../../access/generations.ts";
 import { isPlain } from "../../lib/json-bytes.ts";
@@ -24,11 +24,14 @@ export interface SeriesRef {
 /** How a request names a series: a string is a name, a number is an id. */
 export type SeriesKey = string | number;
 
-/** A scope and the generations at one time. Take it before reading the catalog. */
+/**
+ * The id of a filter of permitted series, and the generations at one time. Take it before reading the
+ * catalog.
+ */
 export interface CacheState {
-  readonly scopeId: number;
+  readonly filterId: number;
   readonly series: number;
-  readonly scopes: number;
+  readonly access: number;
 }
 
 /** A list of series that inserts repeat, resolved and checked for write access once. */
@@ -40,11 +43,11 @@ export interface WritePlan {
   readonly ids: Float64Array;
   /** Whether none of them holds strings. */
   readonly isNumeric: boolean;
-  /** The plan is valid for this scope and this generation of series. */
+  /** The plan is valid for this filter and this generation of series. */
   readonly state: CacheState;
 }
 
-/** Scope id of callers without bounds. */
+/** The filter id of callers who may do the action on all series. */
 const allSeries = 0;
 
 /** Shorter lists are resolved faster than a plan is found. */
@@ -57,7 +60,7 @@ export class SeriesCache {
   /** By project and first name of the list: a client sends the same list in each scan cycle. */
   readonly #plans = new LruCache<string, WritePlan>(limits.writePlansMax);
   readonly #counts = { used: 0, made: 0 };
-  #lastScopeId = allSeries;
+  #lastFilterId = allSeries;
 
   constructor(generations: Generations) {
     this.#generations = generations;
@@ -68,95 +71,95 @@ export class SeriesCache {
     return this.#counts;
   }
 
-  of(project: ProjectId): ProjectSeries {
-    const existing = this.#projects.get(project);
+  of(projectId: ProjectId): ProjectSeries {
+    const existing = this.#projects.get(projectId);
     if (existing !== undefined) return existing;
-    const created = new ProjectSeries(this.#generations.of(project), this.#newScopeId);
-    this.#projects.set(project, created);
+    const created = new ProjectSeries(this.#generations.of(projectId), this.#newFilterId);
+    this.#projects.set(projectId, created);
     return created;
   }
 
-  /** An id that no scope has had before: plans outlive the series of their project in memory. */
-  readonly #newScopeId = (): number => {
-    this.#lastScopeId += 1;
-    return this.#lastScopeId;
+  /** An id that no filter has had before: plans outlive the series of their project in memory. */
+  readonly #newFilterId = (): number => {
+    this.#lastFilterId += 1;
+    return this.#lastFilterId;
   };
 
   /** The plan of the last list that started with this key. Check it with `use` once all keys are known. */
-  planStartingWith(project: ProjectId, key: SeriesKey): WritePlan | undefined {
-    return typeof key === "string" ? this.#plans.get(planKey(project, key)) : undefined;
+  planStartingWith(projectId: ProjectId, key: SeriesKey): WritePlan | undefined {
+    return typeof key === "string" ? this.#plans.get(planKey(projectId, key)) : undefined;
   }
 
   /** The plan, if it is valid in this state. */
-  use(project: ProjectId, plan: WritePlan | undefined, state: CacheState): WritePlan | undefined {
-    if (plan?.state.scopeId !== state.scopeId) return undefined;
-    if (!this.#generations.of(project).series.isUnchangedSince(plan.state.series)) return undefined;
+  use(projectId: ProjectId, plan: WritePlan | undefined, state: CacheState): WritePlan | undefined {
+    if (plan?.state.filterId !== state.filterId) return undefined;
+    if (!this.#generations.of(projectId).series.isUnchangedSince(plan.state.series)) return undefined;
     this.#counts.used += 1;
     return plan;
   }
 
   /** Stores the plan of a list of names that is likely to be repeated, unless a change has overtaken it. */
-  store(project: ProjectId, plan: WritePlan): void {
+  store(projectId: ProjectId, plan: WritePlan): void {
     const { keys, state } = plan;
     if (keys.length < planLengthMin || keys.length > limits.writePlanSeriesMax) return;
     if (!keys.every((key) => typeof key === "string" && isPlain(key))) return;
-    if (!isCurrent(this.#generations.of(project), state)) return;
+    if (!isCurrent(this.#generations.of(projectId), state)) return;
     this.#counts.made += 1;
-    this.#plans.set(planKey(project, keys[0]!), plan);
+    this.#plans.set(planKey(projectId, keys[0]!), plan);
   }
 }
 
-const planKey = (project: ProjectId, name: SeriesKey): string => `${project} ${name}`;
+const planKey = (projectId: ProjectId, name: SeriesKey): string => `${projectId} ${name}`;
 
-function isCurrent({ series, scopes }: ProjectGenerations, state: CacheState): boolean {
+function isCurrent({ series, access }: ProjectGenerations, state: CacheState): boolean {
   if (!series.isUnchangedSince(state.series)) return false;
-  return state.scopeId === allSeries || scopes.isUnchangedSince(state.scopes);
+  return state.filterId === allSeries || access.isUnchangedSince(state.access);
 }
 
 interface Entry {
   readonly ref: SeriesRef;
-  /** Ids of scopes that contain it, the latest last. */
-  readonly scopeIds: readonly number[];
+  /** Ids of filters that it meets, the latest last. */
+  readonly filterIds: readonly number[];
 }
 
-/** Callers with different scopes that commonly share a series. */
-const scopesPerSeriesMax = 8;
+/** Callers with different rights that commonly share a series. */
+const filtersPerSeriesMax = 8;
 
 /** The series of one project. */
 class ProjectSeries {
   readonly #generations: ProjectGenerations;
   /** Each series under its name and under its id. */
   readonly #entries = new LruCache<SeriesKey, Entry>(limits.seriesKeysCachedMax);
-  #scopeIds = new LruCache<string, number>(limits.scopesCachedMax);
-  #scopesGeneration = 0;
-  readonly #newScopeId: () => number;
+  #filterIds = new LruCache<string, number>(limits.rightsFiltersMax);
+  #accessGeneration = 0;
+  readonly #newFilterId: () => number;
 
-  constructor(generations: ProjectGenerations, newScopeId: () => number) {
+  constructor(generations: ProjectGenerations, newFilterId: () => number) {
     this.#generations = generations;
-    this.#newScopeId = newScopeId;
+    this.#newFilterId = newFilterId;
   }
 
-  stateFor(scope: Filter): CacheState {
-    const { series, scopes } = this.#generations;
-    return { scopeId: this.#scopeIdOf(scope), series: series.state, scopes: scopes.state };
+  stateFor(permitted: Filter): CacheState {
+    const { series, access } = this.#generations;
+    return { filterId: this.#filterIdOf(permitted), series: series.state, access: access.state };
   }
 
-  /** The series, if it is in memory and known to be in the scope. */
-  get(key: SeriesKey, { scopeId }: CacheState): SeriesRef | undefined {
+  /** The series, if it is in memory and known to meet the filter. */
+  get(key: SeriesKey, { filterId }: CacheState): SeriesRef | undefined {
     const entry = this.#entries.get(key);
-    return scopeId === allSeries || entry?.scopeIds.includes(scopeId) ? entry?.ref : undefined;
+    return filterId === allSeries || entry?.filterIds.includes(filterId) ? entry?.ref : undefined;
   }
 
-  /** Stores series that the catalog has returned for a scope, unless a change has overtaken the read. */
+  /** Stores series that the catalog has returned for a filter, unless a change has overtaken the read. */
   store(found: readonly SeriesRef[], state: CacheState): void {
-    const { series, scopes } = this.#generations;
+    const { series, access } = this.#generations;
     if (!series.isUnchangedSince(state.series)) return;
-    const isInScope = state.scopeId !== allSeries && scopes.isUnchangedSince(state.scopes);
+    const isPermitted = state.filterId !== allSeries && access.isUnchangedSince(state.access);
     for (const { id, name, isString, isStep } of found) {
-      const scopeIds = new Set(this.#entries.get(id)?.scopeIds);
-      if (isInScope) scopeIds.add(state.scopeId);
+      const filterIds = new Set(this.#entries.get(id)?.filterIds);
+      if (isPermitted) filterIds.add(state.filterId);
       const ref = { id, name, isString, isStep };
-      const entry = { ref, scopeIds: [...scopeIds].slice(-scopesPerSeriesMax) };
+      const entry = { ref, filterIds: [...filterIds].slice(-filtersPerSeriesMax) };
       this.#entries.set(name, entry);
       this.#entries.set(id, entry);
     }
@@ -169,19 +172,19 @@ class ProjectSeries {
     }
   }
 
-  /** Equal scopes have the same id until the generation of scopes changes. An id is never used again. */
-  #scopeIdOf(scope: Filter): number {
-    if (scope.kind === "everything") return allSeries;
-    const { state } = this.#generations.scopes;
-    if (this.#scopesGeneration !== state) {
-      this.#scopeIds = new LruCache(limits.scopesCachedMax);
-      this.#scopesGeneration = state;
+  /** Equal filters have the same id until the generation of access changes. An id is never used again. */
+  #filterIdOf(permitted: Filter): number {
+    if (permitted.kind === "everything") return allSeries;
+    const { state } = this.#generations.access;
+    if (this.#accessGeneration !== state) {
+      this.#filterIds = new LruCache(limits.rightsFiltersMax);
+      this.#accessGeneration = state;
     }
-    const text = JSON.stringify(scope);
-    const existing = this.#scopeIds.get(text);
+    const text = JSON.stringify(permitted);
+    const existing = this.#filterIds.get(text);
     if (existing !== undefined) return existing;
-    const created = this.#newScopeId();
-    this.#scopeIds.set(text, created);
+    const created = this.#newFilterId();
+    this.#filterIds.set(text, created);
     return created;
   }
 }

@@ -11,9 +11,9 @@ let server: TestServer;
 before(async () => {
   server = await startTestServer();
   const { catalog } = server.app.services;
-  const [project] = await projectIds(server.app.services);
+  const [projectId] = await projectIds(server.app.services);
   const categories = [1, 2, 3, 7, 8, 9].map((id) => ({ id, name: `category ${id}` }));
-  await catalog.write(project!, (tx) => tx.insert(securityCategoryTable, categories));
+  await catalog.write(projectId!, (tx) => tx.insert(securityCategoryTable, categories));
 });
 after(() => server.close());
 beforeEach(async () => {
@@ -326,10 +326,10 @@ describe("deleting time series", () => {
 
   it("a start finishes what an earlier process has left", async () => {
     const { catalog } = server.app.services;
-    const [project] = await projectIds({ catalog });
-    await catalog.write(project!, (tx) => tx.insert(pendingDeletionTable, [{ id: 5 }]));
+    const [projectId] = await projectIds({ catalog });
+    await catalog.write(projectId!, (tx) => tx.insert(pendingDeletionTable, [{ id: 5 }]));
     await server.restart();
-    const left = await server.app.services.catalog.read(project!, (tx) =>
+    const left = await server.app.services.catalog.read(projectId!, (tx) =>
       tx.count(pendingDeletionTable, everything),
     );
     assert.equal(left, 0);

@@ -232,7 +232,7 @@ async function list(
   return listResponse(ctx, { cursor, limit, collection, whole }, read, toItem);
 }
 
-const collectionOf = (ctx: RequestContext, filter: Filter) => ["timeseries", ctx.project, filter];
+const collectionOf = (ctx: RequestContext, filter: Filter) => ["timeseries", ctx.projectId, filter];
 
 const kindFilter = ({
   unit,

@@ -76,15 +76,15 @@ function slowCatalog(inner: Catalog) {
     return settled;
   };
   const catalog: Catalog = {
-    read: (scope, work) => held(inner.read(scope, work)),
-    write: (scope, work) => {
+    read: (tenant, work) => held(inner.read(tenant, work)),
+    write: (tenant, work) => {
       const waiting = commits;
       const beforeCommit = async (tx: CatalogWriter) => {
         const response = await work(tx);
         await waiting;
         return response;
       };
-      return held(inner.write(scope, beforeCommit));
+      return held(inner.write(tenant, beforeCommit));
     },
     lastId: () => inner.lastId(),
     close: () => inner.close(),
@@ -165,7 +165,7 @@ describe("series found by name and id", () => {
     const ctx = contextOf(freshCatalog());
     await create(ctx, "a");
     const here = await idOf(ctx, "a");
-    const other = { ...ctx, project: ctx.project + 1 };
+    const other = { ...ctx, projectId: ctx.projectId + 1 };
     assert.equal(await idOf(other, "a"), undefined);
     const [there] = await create(other, "a");
     assert.notEqual(there.id, here);
@@ -234,7 +234,7 @@ describe("memory of series against changes at the same time", () => {
     const slow = hold();
     const deleting = deleteTimeSeries(ctx, { names: ["a"] });
     slow.noMore();
-    await ctx.catalog.write(ctx.project, async () => undefined);
+    await ctx.catalog.write(ctx.projectId, async () => undefined);
     assert.equal(await idOf(ctx, "a"), undefined, "the delete is on disk");
     slow.release();
     await deleting;
@@ -285,11 +285,11 @@ describe("deleting series", () => {
     await assert.rejects(deleteTimeSeries({ ...ctx, points: dying }, { names: ["b"] }), /power cut/);
     assert.deepEqual([await idOf(ctx, "b"), await pointsOf(points, b.id)], [undefined, [5]]);
     const now = { createdTime: 0, lastUpdatedTime: 0 };
-    const demo: Project = { id: ctx.project, name: "demo", urlName: "demo", ...now };
+    const demo: Project = { id: ctx.projectId, name: "demo", urlName: "demo", ...now };
     await ctx.catalog.write("system", (tx) => tx.insert(projectTable, [demo]));
     await finishDeletions(ctx);
     assert.deepEqual([await pointsOf(points, b.id), await pointsOf(points, c.id)], [[], [5]]);
-    const left = await ctx.catalog.read(ctx.project, (tx) => tx.count(pendingDeletionTable, everything));
+    const left = await ctx.catalog.read(ctx.projectId, (tx) => tx.count(pendingDeletionTable, everything));
     assert.equal(left, 0);
   });
 
@@ -420,13 +420,13 @@ describe("memory of what a bounded caller reaches", () => {
     const reads = { count: 0 };
     const counting: Catalog = {
       ...catalog,
-      read: (scope, work) => {
+      read: (tenant, work) => {
         reads.count += 1;
-        return catalog.read(scope, work);
+        return catalog.read(tenant, work);
       },
     };
     const ctx = contextOf(counting);
-    await catalog.write(ctx.project, (tx) => tx.insert(securityCategoryTable, [{ id: 7, name: "secret" }]));
+    await catalog.write(ctx.projectId, (tx) => tx.insert(securityCategoryTable, [{ id: 7, name: "secret" }]));
     const [plant, pump, yard] = await createAssets(ctx, [
       { name: "plant", refId: "p" },
       { name: "pump", parentRefId: "p" },

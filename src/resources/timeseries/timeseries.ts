@@ -1,8 +1,8 @@
 // Creates, reads, changes and deletes time series, and resolves their names and ids.
 import { setImmediate as turn } from "node:timers/promises";
-import { membershipOf, scopeOf } from "../../access/caller.ts";
+import { permittedByCategories, permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
@@ -43,8 +43,8 @@ export type NewTimeSeries = Omit<TimeSeries, "id" | "createdTime" | "lastUpdated
  * category that the caller is not a member of. Made for each request: it takes 0.3 us for an administrator
  * and 20 us for a hundred subtrees.
  */
-export const seriesScope = ({ caller }: RequestContext, action: Action): Filter =>
-  and(scopeOf(caller, "timeSeriesAcl", action), membershipOf(caller, "securityCategories"));
+export const permittedSeries = ({ caller }: RequestContext, action: Action): Filter =>
+  and(permittedRecords(caller, "timeSeriesAcl", action), permittedByCategories(caller, "securityCategories"));
 
 /**
  * One page of the series that the caller may see, ordered by name (code points). With `fields` only the name
@@ -54,26 +54,26 @@ export async function listTimeSeries(
   ctx: RequestContext,
   { filter, ...rest }: Omit<CatalogQuery, "order">,
 ): Promise<Page<TimeSeries>> {
-  const scope = seriesScope(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const visible = and(scope, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", filter));
+  const permitted = permittedSeries(ctx, "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const visible = and(permitted, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", filter));
     return readPage(tx, timeSeriesTable, { ...rest, filter: visible, order: byName });
   });
 }
 
 /** The number of series that match the filter and that the caller may see. */
 export async function countTimeSeries(ctx: RequestContext, filter: Filter): Promise<number> {
-  const scope = seriesScope(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) =>
-    tx.count(timeSeriesTable, and(scope, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", filter))),
+  const permitted = permittedSeries(ctx, "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) =>
+    tx.count(timeSeriesTable, and(permitted, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", filter))),
   );
 }
 
 /** Refuses (404) an unknown series. */
 export async function getTimeSeries(ctx: RequestContext, id: number): Promise<TimeSeries> {
-  const scope = seriesScope(ctx, "READ");
-  const [found] = await ctx.catalog.read(ctx.project, (tx) =>
-    existingRows(tx, scope, { keys: { ids: [id] }, status: 404 }),
+  const permitted = permittedSeries(ctx, "READ");
+  const [found] = await ctx.catalog.read(ctx.projectId, (tx) =>
+    existingRows(tx, permitted, { keys: { ids: [id] }, status: 404 }),
   );
   return found!;
 }
@@ -83,11 +83,11 @@ export function getManyTimeSeries(
   ctx: RequestContext,
   names: readonly RecordName[],
 ): AsyncGenerator<readonly TimeSeries[]> {
-  const scope = seriesScope(ctx, "READ");
+  const permitted = permittedSeries(ctx, "READ");
   const read = (names: readonly RecordName[], how: Partial<SeriesSelection>) =>
-    ctx.catalog.read(ctx.project, async (tx) => {
-      const ids = await idsOf(tx, { ...seriesType, scope }, names);
-      return existingRows(tx, scope, { keys: { ids }, status: 400, ...how });
+    ctx.catalog.read(ctx.projectId, async (tx) => {
+      const ids = await idsOf(tx, { ...seriesType, permitted }, names);
+      return existingRows(tx, permitted, { keys: { ids }, status: 400, ...how });
     });
   return readInBatches(ctx.memory, names, {
     check: (names) => read(names, { fields: ["id", "name"] }),
@@ -97,9 +97,9 @@ export function getManyTimeSeries(
 
 /** Best matches first. */
 export async function searchTimeSeries(ctx: RequestContext, wanted: TextSearch): Promise<TimeSeries[]> {
-  const scope = seriesScope(ctx, "READ");
-  return ctx.catalog.read(ctx.project, async (tx) => {
-    const filter = and(scope, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", wanted.filter));
+  const permitted = permittedSeries(ctx, "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const filter = and(permitted, await limitToVisibleSubtrees(ctx, tx, "timeSeriesAcl", wanted.filter));
     return searchByText(tx, timeSeriesTable, { ...wanted, filter });
   });
 }
@@ -112,8 +112,8 @@ export async function createTimeSeries(
   ctx: RequestContext,
   items: readonly NewTimeSeries[],
 ): Promise<TimeSeries[]> {
-  const scope = seriesScope(ctx, "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  const permitted = permittedSeries(ctx, "WRITE");
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const now = ctx.system.nowMs();
     await refuseTakenNames(
       tx,
@@ -134,7 +134,7 @@ export async function createTimeSeries(
     }));
     await refuseTakenExternalIds(tx, seriesType, rows);
     await tx.insert(timeSeriesTable, rows);
-    await refuseOutsideScope(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows });
+    await refuseNotPermitted(tx, timeSeriesTable, permitted, { acl: "timeSeriesAcl", rows });
     return rows;
   });
 }
@@ -157,8 +157,8 @@ export async function updateTimeSeries(ctx: RequestContext, update: SeriesUpdate
   const mayMove = changes.some((one) => one.assetId !== undefined || one.securityCategories !== undefined);
   const mayRename = changes.some((one) => one.name !== undefined);
   const write = () => writeChanges(ctx, update);
-  const generations = ctx.generations.of(ctx.project);
-  const move = () => (mayMove ? generations.scopes.during(write) : write());
+  const generations = ctx.generations.of(ctx.projectId);
+  const move = () => (mayMove ? generations.access.during(write) : write());
   return mayRename ? generations.series.during(move) : move();
 }
 
@@ -166,9 +166,9 @@ async function writeChanges(
   ctx: RequestContext,
   { keys, changes, status }: SeriesUpdate,
 ): Promise<TimeSeries[]> {
-  const scope = seriesScope(ctx, "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
-    const before = await existingRows(tx, scope, { keys, status });
+  const permitted = permittedSeries(ctx, "WRITE");
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
+    const before = await existingRows(tx, permitted, { keys, status });
     const after = await mapInSlices(before, (row, i) => changeSeries(row, changes[i]!, ctx.system.nowMs()));
     const renamed = before.filter((row, i) => row.name !== after[i]!.name);
     const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
@@ -181,9 +181,9 @@ async function writeChanges(
     });
     await refuseForeignCategories(ctx, tx, newCategories);
     await refuseTakenExternalIds(tx, seriesType, after);
-    ctx.seriesCache.of(ctx.project).forget(renamed);
+    ctx.seriesCache.of(ctx.projectId).forget(renamed);
     await tx.replace(timeSeriesTable, after);
-    await refuseOutsideScope(tx, timeSeriesTable, scope, { acl: "timeSeriesAcl", rows: after });
+    await refuseNotPermitted(tx, timeSeriesTable, permitted, { acl: "timeSeriesAcl", rows: after });
     return after;
   });
 }
@@ -193,18 +193,18 @@ async function writeChanges(
  * After a crash in between, the next start deletes the datapoints.
  */
 export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): Promise<void> {
-  const scope = seriesScope(ctx, "WRITE");
-  const { series } = ctx.generations.of(ctx.project);
+  const permitted = permittedSeries(ctx, "WRITE");
+  const { series } = ctx.generations.of(ctx.projectId);
   const gone = await series.during(() =>
-    ctx.catalog.write(ctx.project, async (tx) => {
-      const rows = await existingRows(tx, scope, { keys, status: 404, fields: ["id", "name"] });
+    ctx.catalog.write(ctx.projectId, async (tx) => {
+      const rows = await existingRows(tx, permitted, { keys, status: 404, fields: ["id", "name"] });
       const ids = rows.map((row) => row.id);
-      ctx.seriesCache.of(ctx.project).forget(rows);
+      ctx.seriesCache.of(ctx.projectId).forget(rows);
       await removeRecords(tx, ids);
       return ids;
     }),
   );
-  await deleteDatapoints(ctx, ctx.project, gone);
+  await deleteDatapoints(ctx, ctx.projectId, gone);
 }
 
 /**
@@ -231,17 +231,17 @@ async function resolveAtOnce(
   keys: readonly SeriesKey[],
   action: Action,
 ): Promise<(SeriesRef | undefined)[]> {
-  const scope = seriesScope(ctx, action);
-  const cache = ctx.seriesCache.of(ctx.project);
-  const state = cache.stateFor(scope);
+  const permitted = permittedSeries(ctx, action);
+  const cache = ctx.seriesCache.of(ctx.projectId);
+  const state = cache.stateFor(permitted);
   const cached = keys.map((key) => cache.get(key, state));
   if (!cached.includes(undefined)) return cached;
   const missing = keys.filter((_, i) => cached[i] === undefined);
   const names = missing.filter((key) => typeof key === "string");
   const ids = missing.filter((key) => typeof key === "number");
-  const found = await ctx.catalog.read(ctx.project, async (tx) => [
-    ...(await visibleRows(tx, scope, { names })),
-    ...(await visibleRows(tx, scope, { ids })),
+  const found = await ctx.catalog.read(ctx.projectId, async (tx) => [
+    ...(await visibleRows(tx, permitted, { names })),
+    ...(await visibleRows(tx, permitted, { ids })),
   ]);
   cache.store(found, state);
   const byKey = new Map<SeriesKey, SeriesRef>();
@@ -270,13 +270,13 @@ export async function planWrite(
   keys: readonly SeriesKey[],
   earlierPlan?: WritePlan,
 ): Promise<WritePlan> {
-  const { seriesCache, project } = ctx;
-  const state = seriesCache.of(project).stateFor(seriesScope(ctx, "WRITE"));
-  const valid = seriesCache.use(project, earlierPlan, state);
+  const { seriesCache, projectId } = ctx;
+  const state = seriesCache.of(projectId).stateFor(permittedSeries(ctx, "WRITE"));
+  const valid = seriesCache.use(projectId, earlierPlan, state);
   if (valid !== undefined) return valid;
   const series = await requireSeries(ctx, keys, "WRITE");
   const ids = Float64Array.from(series, ({ id }) => id);
   const plan = { keys, series, ids, isNumeric: !series.some(({ isString }) => isString), state };
-  seriesCache.store(project, plan);
+  seriesCache.store(projectId, plan);
   return plan;
 }

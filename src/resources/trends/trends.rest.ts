@@ -97,7 +97,7 @@ async function list(ctx: RequestContext, { query }: { readonly query: ParameterV
     text === undefined ? undefined : words(["name", "description"], text),
     equalTo("owner", owner),
   );
-  const collection = ["trends", ctx.project, filter];
+  const collection = ["trends", ctx.projectId, filter];
   const pageQuery = pageQueryOf(ctx, collection, query);
   const read = (bound: LengthBound) =>
     listTrends(ctx, { filter, includeDefinition, page: { ...pageQuery, bound } });

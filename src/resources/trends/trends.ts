@@ -1,9 +1,9 @@
 // Saved trends: named pictures of time series, which every caller with `trendsAcl` READ may open.
 //
 // A trend grants nothing: a reader of a trend reads its series with the rights of its own.
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
-import { refuseOutsideScope } from "../../access/write-scope.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
@@ -30,23 +30,24 @@ export interface TrendChange {
   readonly definition?: string | undefined;
 }
 
-const scopeFor = (ctx: RequestContext, action: Action): Filter => scopeOf(ctx.caller, "trendsAcl", action);
+const permittedFor = (ctx: RequestContext, action: Action): Filter =>
+  permittedRecords(ctx.caller, "trendsAcl", action);
 
 /**
  * Creates all trends or none, and returns them in the same order; the caller is their owner. Refuses (409)
  * names that repeat or belong to another trend.
  */
 export async function createTrends(ctx: RequestContext, items: readonly NewTrend[]): Promise<Trend[]> {
-  const scope = scopeFor(ctx, "WRITE");
+  const permitted = permittedFor(ctx, "WRITE");
   const { user, userId } = ctx.caller;
   const owner = { owner: user, ...(userId !== undefined && { ownerId: userId }) };
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const nowMs = ctx.system.nowMs();
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
     const rows = await mapInSlices(items, (item) => ({ ...item, id: ctx.ids.next(), ...owner, ...times }));
     await refuseTakenNames(tx, rows);
     await tx.insert(trendTable, rows);
-    await refuseOutsideScope(tx, trendTable, scope, { acl: "trendsAcl", rows });
+    await refuseNotPermitted(tx, trendTable, permitted, { acl: "trendsAcl", rows });
     return rows;
   });
 }
@@ -65,16 +66,18 @@ export async function listTrends(
   ctx: RequestContext,
   { filter, includeDefinition, page }: TrendsQuery,
 ): Promise<Page<ListedTrend>> {
-  const visible = and(scopeFor(ctx, "READ"), filter);
+  const visible = and(permittedFor(ctx, "READ"), filter);
   const query = { filter: visible, order: byId, page, fields: includeDefinition ? fields : fieldsOfList };
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, trendTable, query));
+  return ctx.catalog.read(ctx.projectId, (tx) => readPage(tx, trendTable, query));
 }
 
 /** Refuses (404) an unknown trend. */
 export async function getTrend(ctx: RequestContext, id: number): Promise<Trend> {
-  const scope = scopeFor(ctx, "READ");
+  const permitted = permittedFor(ctx, "READ");
   const named = { ids: [id], field: "trendId", status: 404 } as const;
-  const [found] = await ctx.catalog.read(ctx.project, (tx) => existingRecords(tx, trendTable, scope, named));
+  const [found] = await ctx.catalog.read(ctx.projectId, (tx) =>
+    existingRecords(tx, trendTable, permitted, named),
+  );
   return found!;
 }
 
@@ -83,10 +86,10 @@ export async function getTrend(ctx: RequestContext, id: number): Promise<Trend> 
  * (409) names in use, even by a trend that changes in the same request.
  */
 export async function updateTrends(ctx: RequestContext, changes: readonly TrendChange[]): Promise<Trend[]> {
-  const scope = scopeFor(ctx, "WRITE");
+  const permitted = permittedFor(ctx, "WRITE");
   const named = { ids: changes.map(({ id }) => id), field: "items" };
-  return ctx.catalog.write(ctx.project, async (tx) => {
-    const before = await existingRecords(tx, trendTable, scope, named);
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
+    const before = await existingRecords(tx, trendTable, permitted, named);
     const nowMs = ctx.system.nowMs();
     const after = await mapInSlices(before, (row, index) => changeValues(row, { ...changes[index]! }, nowMs));
     const changed = after.filter((row, index) => row !== before[index]);
@@ -98,9 +101,9 @@ export async function updateTrends(ctx: RequestContext, changes: readonly TrendC
 
 /** Deletes all trends or none. Refuses (400) unknown and repeated ids. */
 export async function deleteTrends(ctx: RequestContext, ids: readonly number[]): Promise<void> {
-  const scope = scopeFor(ctx, "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
-    await existingRecords(tx, trendTable, scope, { ids, field: "items" });
+  const permitted = permittedFor(ctx, "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await existingRecords(tx, trendTable, permitted, { ids, field: "items" });
     await tx.remove(trendTable, oneOf("id", ids));
   });
 }

@@ -72,8 +72,8 @@ const place = (id: number, more: Partial<Place> = {}): Place => ({
 const all = <Row extends Stored>(
   catalog: Catalog,
   table: Table<Row>,
-  scope: number | "system" = 1,
-): Promise<Row[]> => catalog.read(scope, (tx) => tx.find(table, allBy(byId)));
+  tenant: number | "system" = 1,
+): Promise<Row[]> => catalog.read(tenant, (tx) => tx.find(table, allBy(byId)));
 
 /** Runs the suite, or a part of it, on one backend, each scenario on an empty catalog of its own. */
 export function catalogConformance(
@@ -266,8 +266,8 @@ const contract: Readonly<Record<string, Scenario>> = {
   async "system tables are apart from projects"(catalog) {
     await catalog.write("system", (tx) => tx.insert(secrets, [{ id: 5, name: "s" }]));
     assert.deepEqual(await all(catalog, secrets, "system"), [{ id: 5, name: "s" }]);
-    await assert.rejects(all(catalog, secrets, 1), /scope/);
-    await assert.rejects(all(catalog, places, "system"), /scope/);
+    await assert.rejects(all(catalog, secrets, 1), /tenant/);
+    await assert.rejects(all(catalog, places, "system"), /tenant/);
   },
 
   async "a write sees its own changes; readers see them when it has ended"(catalog) {
@@ -488,9 +488,9 @@ async function fill<Row extends Stored>(
 }
 
 /** Runs a query on both catalogs and compares the results. */
-async function same<TestResponse>(
+async function same<Result>(
   [one, other]: readonly [Catalog, Catalog],
-  ask: (tx: CatalogReader) => Promise<TestResponse>,
+  ask: (tx: CatalogReader) => Promise<Result>,
 ) {
   const [answer, expected] = [await one.read(1, ask), await other.read(1, ask)];
   assert.deepEqual(answer, expected);

@@ -26,7 +26,7 @@ import {
   type RankedQuery,
   type Stored,
   type Table,
-  type TransactionScope,
+  type Tenant,
   UniqueViolation,
 } from "../catalog.ts";
 
@@ -34,7 +34,7 @@ type Held = RecordValues;
 
 /** Every table's records of every project; never changed in place, so that a reader keeps what it saw. */
 interface State {
-  readonly records: ReadonlyMap<string, readonly { readonly scope: TransactionScope; readonly row: Held }[]>;
+  readonly records: ReadonlyMap<string, readonly { readonly tenant: Tenant; readonly row: Held }[]>;
   readonly lastId: number;
 }
 
@@ -44,24 +44,24 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
   let lastWrite: Promise<unknown> = Promise.resolve();
   let open = true;
 
-  const write = async <TestResponse>(
-    scope: TransactionScope,
-    work: (tx: CatalogWriter) => Promise<TestResponse>,
-  ): Promise<TestResponse> => {
-    const tx = new NaiveTransaction(tables, scope, state);
+  const write = async <Result>(
+    tenant: Tenant,
+    work: (tx: CatalogWriter) => Promise<Result>,
+  ): Promise<Result> => {
+    const tx = new NaiveTransaction(tables, tenant, state);
     const answer = await work(tx).finally(() => tx.end());
     state = tx.outcome();
     return answer;
   };
   return {
-    async read(scope, work) {
+    async read(tenant, work) {
       invariant(open, "a closed catalog gets no requests");
-      const tx = new NaiveTransaction(tables, scope, state);
+      const tx = new NaiveTransaction(tables, tenant, state);
       return await work(tx).finally(() => tx.end());
     },
-    write(scope, work) {
+    write(tenant, work) {
       if (!open) return Promise.reject(new Error("broken invariant: a closed catalog gets no requests"));
-      const done = lastWrite.then(() => write(scope, work));
+      const done = lastWrite.then(() => write(tenant, work));
       lastWrite = done.catch(() => undefined);
       return done;
     },
@@ -75,14 +75,14 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
 
 class NaiveTransaction implements CatalogReader, CatalogWriter {
   readonly #tables: readonly AnyTable[];
-  readonly #scope: TransactionScope;
+  readonly #tenant: Tenant;
   #state: State;
   #failure: unknown;
   #over = false;
 
-  constructor(tables: readonly AnyTable[], scope: TransactionScope, state: State) {
+  constructor(tables: readonly AnyTable[], tenant: Tenant, state: State) {
     this.#tables = tables;
-    this.#scope = scope;
+    this.#tenant = tenant;
     this.#state = state;
   }
 
@@ -142,7 +142,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
   async insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     this.#change(table, (held) => [
       ...held,
-      ...rows.map((row) => ({ scope: this.#scope, row: wellFormed(present(row)) })),
+      ...rows.map((row) => ({ tenant: this.#tenant, row: wellFormed(present(row)) })),
     ]);
     const lastId = rows.reduce((highest, row) => Math.max(highest, row.id), this.#state.lastId);
     this.#state = { ...this.#state, lastId };
@@ -158,7 +158,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
 
   async put<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     for (const row of rows) {
-      const made = { scope: this.#scope, row: wellFormed(present(row)) };
+      const made = { tenant: this.#tenant, row: wellFormed(present(row)) };
       const same = keyOf(table).map((field) => equals(field, made.row[field] as string | number));
       const [before] = this.#rows(table, and(...same));
       this.#change(table, (held) => [...held.filter((one) => one.row !== before), made]);
@@ -194,7 +194,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
     for (const { table, column } of linksTo(this.#tables, removed))
       this.#change(table, (rows) =>
         rows.map((one) =>
-          one.scope === this.#scope ? { ...one, row: unlinked(one.row, column, gone) } : one,
+          one.tenant === this.#tenant ? { ...one, row: unlinked(one.row, column, gone) } : one,
         ),
       );
   }
@@ -203,7 +203,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
     this.#mayTouch(table);
     const held = this.#state.records.get(table.name) ?? [];
     return held
-      .filter(({ scope }) => scope === this.#scope)
+      .filter(({ tenant }) => tenant === this.#tenant)
       .map(({ row }) => row)
       .filter((row) => matches(filter, row, this.#around(table, row)));
   }
@@ -239,7 +239,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
 
   #change(
     table: AnyTable,
-    change: (held: { scope: TransactionScope; row: Held }[]) => { scope: TransactionScope; row: Held }[],
+    change: (held: { tenant: Tenant; row: Held }[]) => { tenant: Tenant; row: Held }[],
   ): void {
     this.#mayTouch(table);
     const held = change([...(this.#state.records.get(table.name) ?? [])]);
@@ -252,12 +252,12 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
     this.#state = { ...this.#state, records: new Map(this.#state.records).set(table.name, held) };
   }
 
-  #assertUnique(table: AnyTable, held: readonly { scope: TransactionScope; row: Held }[]): void {
+  #assertUnique(table: AnyTable, held: readonly { tenant: Tenant; row: Held }[]): void {
     const ids = held.map(({ row }) => row["id"]).filter((id) => id !== undefined);
     if (new Set(ids).size < ids.length) throw new UniqueViolation(table.name, ["id"]);
     for (const columns of table.unique) {
       const taken = held
-        .map(({ scope, row }) => [scope, ...columns.map((column) => row[column])])
+        .map(({ tenant, row }) => [tenant, ...columns.map((column) => row[column])])
         .filter((values) => values.every((value) => value !== undefined))
         .map((values) => JSON.stringify(values));
       if (new Set(taken).size < taken.length) throw new UniqueViolation(table.name, columns);
@@ -267,8 +267,8 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
   #mayTouch(table: AnyTable): void {
     invariant(!this.#over, "a transaction that has ended is not used");
     invariant(
-      (table.belongsTo === "system") === (this.#scope === "system"),
-      `${table.name} is within the transaction's scope`,
+      (table.belongsTo === "system") === (this.#tenant === "system"),
+      `${table.name} belongs to the tenant of the transaction`,
     );
   }
 }

@@ -6,15 +6,15 @@ import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
 import type { Bound, Filter, Scalar } from "../../query/filter.ts";
-import { type AnyTable, linkTo, type TransactionScope } from "../catalog.ts";
+import { type AnyTable, linkTo, type Tenant } from "../catalog.ts";
 import type { Condition, Expressions, MemberType, SqlExpression, WordQuery } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
-/** What a condition is about: one table's records within a scope. */
+/** What a condition is about: one table's records of a tenant. */
 export interface Subject {
   readonly table: AnyTable;
   readonly tables: readonly AnyTable[];
-  readonly scope: TransactionScope;
+  readonly tenant: Tenant;
   readonly expressions: Expressions;
   readonly gathering: Gathering;
   /**
@@ -47,12 +47,12 @@ const never: Condition = sql`1 = 0`;
 /** A column of the subject's table, by its full name, so that it means the same inside subqueries. */
 export const columnRef = (table: AnyTable, field: string): SqlExpression => sql.ref(`${table.name}.${field}`);
 
-/** The records of the scope that meet the filter. */
+/** The records of the tenant that meet the filter. */
 export function recordsWhere(filter: Filter, subject: Subject): Condition {
-  const { table, scope } = subject;
+  const { table, tenant } = subject;
   const condition = compileFilter(filter, subject);
-  if (scope === "system") return condition;
-  return sql`${columnRef(table, projectColumn)} = ${scope} and ${condition}`;
+  if (tenant === "system") return condition;
+  return sql`${columnRef(table, projectColumn)} = ${tenant} and ${condition}`;
 }
 
 function compileFilter(filter: Filter, subject: Subject): Condition {
@@ -100,11 +100,11 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   within: ({ field, text, distance }, subject) =>
     subject.expressions.within(textOf(subject, field), wellFormed(text), distance),
   words(filter, subject) {
-    const { table, scope, expressions, oneByOne } = subject;
+    const { table, tenant, expressions, oneByOne } = subject;
     const { fields, words } = wordQueryOf(filter, table);
     if (words.length === 0) return always;
     if (!oneByOne?.includes("words")) {
-      const places = expressions.placesWithWords(table, scope, [{ fields, words }]);
+      const places = expressions.placesWithWords(table, tenant, [{ fields, words }]);
       return sql`${columnRef(table, "id")} in (select ${expressions.idAt(sql`place`)} from ${places} found)`;
     }
     const texts = fields.map((field) => columnRef(table, field));
@@ -192,7 +192,7 @@ function listHas({ table, expressions, oneByOne }: Subject, field: string, value
 
 /** The record, by its own path or those of the records that it links to. */
 function isInSubtree({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): Condition {
-  const { table, expressions, scope } = subject;
+  const { table, expressions, tenant } = subject;
   const { name, path } = treeOf(tree, subject);
   if (table.name === tree) return expressions.isUnder(sql`${sql.table(table.name)}.${path}`, ids);
   const project = sql.ref(`linked.${projectColumn}`);
@@ -204,7 +204,7 @@ function isInSubtree({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): Co
       : sql`linked.id = ${link}`;
   return sql`exists (
     select 1 from ${name} linked
-    where ${isLinked} and ${project} = ${scope} and ${expressions.isUnder(sql`linked.${path}`, ids)}
+    where ${isLinked} and ${project} = ${tenant} and ${expressions.isUnder(sql`linked.${path}`, ids)}
   )`;
 }
 
@@ -227,7 +227,7 @@ interface Gathered {
 
 /** None unless an index of links or paths has them. */
 export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
-  const { table, expressions, scope } = subject;
+  const { table, expressions, tenant } = subject;
   const having = (field: string, values: SqlExpression): Gathered[] => {
     const ids = expressions.idsHaving(table, field, values);
     return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = gathered.record` }] : [];
@@ -239,7 +239,7 @@ export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
     return [{ ids: below, from: below, on: sql`${columnRef(table, "id")} = gathered.id` }];
   const column = linkColumn(table, filter.tree);
   if (columnOf(table, column).type === "json") return having(column, below);
-  const inProject = sql`${columnRef(table, projectColumn)} = ${scope}`;
+  const inProject = sql`${columnRef(table, projectColumn)} = ${tenant}`;
   const on: Condition = sql`${columnRef(table, column)} = gathered.id and ${inProject}`;
   const ids = sql`(select 1 from ${below} gathered cross join ${sql.table(table.name)} where ${on})`;
   return [{ ids, from: below, on }];
@@ -296,7 +296,7 @@ function treeOf(
 
 /** A subquery of the ids in these subtrees: a range of paths for the path of each root. */
 function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): SqlExpression {
-  const { scope, expressions } = subject;
+  const { tenant, expressions } = subject;
   const { name, path } = treeOf(tree, subject);
   const [root, below] = [sql`root.${path}`, sql`below.${path}`];
   const project = sql.ref(projectColumn);
@@ -304,8 +304,8 @@ function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): SqlEx
   return sql`(
     select ${ids.length > 1 ? sql`distinct ` : sql``}below.id as id
     from ${name} root cross join ${name} below
-    where root.id in ${expressions.listed(ids)} and root.${project} = ${scope}
-      and below.${project} = ${scope} and ${below} >= ${root}
+    where root.id in ${expressions.listed(ids)} and root.${project} = ${tenant}
+      and below.${project} = ${tenant} and ${below} >= ${root}
       and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'
   )`;
 }

@@ -1,6 +1,6 @@
 // The seam between the SQL catalog and a database product: everything that databases spell differently.
 import type { Kysely, RawBuilder, SqlBool } from "kysely";
-import type { AnyTable, TransactionScope } from "../catalog.ts";
+import type { AnyTable, Tenant } from "../catalog.ts";
 
 /** Tables and columns are declared at run time, so that names are plain strings to Kysely. */
 export type DatabaseRows = Record<string, Record<string, unknown>>;
@@ -51,7 +51,7 @@ export interface Expressions {
    * A parenthesised subquery of the places of records that have all of these words, read in order of its
    * column `place`: by project, then by id. It may have a few records of other projects.
    */
-  placesWithWords(table: AnyTable, scope: TransactionScope, wanted: readonly WordQuery[]): SqlExpression;
+  placesWithWords(table: AnyTable, tenant: Tenant, wanted: readonly WordQuery[]): SqlExpression;
   /** A number as what searches are sorted by, of which an index is kept. */
   sortable(number: SqlExpression): SqlExpression;
   /** The id of the record at a place. */

@@ -108,12 +108,12 @@ export async function walkOf(
 }
 
 /** The subquery of the positions of records with all words in the filter, in order of id. */
-function hitsOf(filter: Filter, { table, scope, expressions }: Subject): SqlExpression | undefined {
+function hitsOf(filter: Filter, { table, tenant, expressions }: Subject): SqlExpression | undefined {
   const wanted = conjunctsOf(filter)
     .filter((part) => part.kind === "words")
     .map((part) => wordQueryOf(part, table))
     .filter(({ words }) => words.length > 0);
-  return wanted.length > 0 ? expressions.placesWithWords(table, scope, wanted) : undefined;
+  return wanted.length > 0 ? expressions.placesWithWords(table, tenant, wanted) : undefined;
 }
 
 /** Every combination of a level of each rank, best first. */

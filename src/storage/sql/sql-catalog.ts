@@ -3,7 +3,7 @@ import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { System } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
-import type { AnyTable, Catalog, CatalogWriter, TransactionScope } from "../catalog.ts";
+import type { AnyTable, Catalog, CatalogWriter, Tenant } from "../catalog.ts";
 import type { Gathering } from "./compile-filter.ts";
 import type { Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
@@ -48,27 +48,27 @@ export async function openSqlCatalog({
   let open = true;
 
   /** Runs the work as one transaction, and keeps the catalog open until it ends. */
-  async function run<TestResponse>(db: Db, work: (db: Db) => Promise<TestResponse>): Promise<TestResponse> {
+  async function run<Result>(db: Db, work: (db: Db) => Promise<Result>): Promise<Result> {
     invariant(open, "a closed catalog gets no requests");
     const done = db.transaction().execute(work);
     running.add(done);
     return await done.finally(() => running.delete(done));
   }
 
-  const runBound = <TestResponse>(
+  const runBound = <Result>(
     db: Db,
-    scope: TransactionScope,
-    work: (tx: CatalogWriter) => Promise<TestResponse>,
-  ): Promise<TestResponse> =>
+    tenant: Tenant,
+    work: (tx: CatalogWriter) => Promise<Result>,
+  ): Promise<Result> =>
     run(db, async (db) => {
-      const tx = new SqlTransaction({ database, db, tables, scope, gathering });
+      const tx = new SqlTransaction({ database, db, tables, tenant, gathering });
       return await work(tx).finally(() => tx.end());
     });
 
   return {
-    read: (scope, work) => runBound(database.reads, scope, work),
-    write: (scope, work) =>
-      runBound(database.writes, scope, work).catch((error: unknown) => {
+    read: (tenant, work) => runBound(database.reads, tenant, work),
+    write: (tenant, work) =>
+      runBound(database.writes, tenant, work).catch((error: unknown) => {
         const problem = database.refusedByDisk(error);
         throw problem === undefined ? error : fail("catalog-not-stored", { problem });
       }),

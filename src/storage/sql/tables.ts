@@ -103,7 +103,7 @@ export function checkTables(tables: readonly AnyTable[]): void {
       const target = tables.find(({ name }) => name === to);
       invariant(
         target !== undefined && !target.key && target.belongsTo === table.belongsTo,
-        `${table.name}.${column} links to records with ids in the same scope`,
+        `${table.name}.${column} links to records with ids of the same tenant`,
       );
     }
   }

@@ -1,4 +1,4 @@
-// One transaction on a SQL database, bound to its scope: translates the port's queries and changes to SQL.
+// One transaction on a SQL database, bound to its tenant: translates the port's queries and changes to SQL.
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
@@ -18,7 +18,7 @@ import {
   type RankedQuery,
   type Stored,
   type Table,
-  type TransactionScope,
+  type Tenant,
   UniqueViolation,
 } from "../catalog.ts";
 import { columnRef, type Gathering, linksToOneOf, recordsWhere, type Subject } from "./compile-filter.ts";
@@ -44,7 +44,7 @@ interface Binding {
   /** The database's own transaction. */
   readonly db: Db;
   readonly tables: readonly AnyTable[];
-  readonly scope: TransactionScope;
+  readonly tenant: Tenant;
   readonly gathering: Gathering;
 }
 
@@ -175,8 +175,8 @@ export class SqlTransaction implements CatalogWriter {
   ): Promise<void> {
     if (rows.length === 0) return;
     assertPlain(table, columns);
-    const { scope } = this.#subject(table);
-    const project = scope === "system" ? [] : [scope];
+    const { tenant } = this.#subject(table);
+    const project = tenant === "system" ? [] : [tenant];
     const assigned = columns.map((name) => sql`${sql.ref(name)} = ${null}`);
     const found = ["id", ...project.map(() => projectColumn)].map((name) => sql`${sql.ref(name)} = ${null}`);
     const statement = sql`
@@ -209,7 +209,7 @@ export class SqlTransaction implements CatalogWriter {
   async #clearLinks(removed: AnyTable, filter: Filter): Promise<void> {
     const links = linksTo(this.#binding.tables, removed);
     if (links.length === 0) return;
-    const { scope } = this.#binding;
+    const { tenant } = this.#binding;
     const { rows } = await sql<Stored>`
       select id from ${sql.table(removed.name)} where ${this.#where(removed, filter)}
     `.execute(this.#db);
@@ -219,7 +219,7 @@ export class SqlTransaction implements CatalogWriter {
       const isList = columnOf(table, name).type === "json";
       const left = isList ? this.#expressions.elementsExcept(column, ids) : null;
       const isLinked = linksToOneOf(this.#subject(table), name, ids);
-      const inScope = scope === "system" ? sql`` : sql`${columnRef(table, projectColumn)} = ${scope} and `;
+      const inScope = tenant === "system" ? sql`` : sql`${columnRef(table, projectColumn)} = ${tenant} and `;
       await this.#change(() =>
         sql`update ${sql.table(table.name)} set ${column} = ${left} where ${inScope}${isLinked}`.execute(
           this.#db,
@@ -238,12 +238,12 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   #subject(table: AnyTable): Subject {
-    const { tables, scope, gathering } = this.#binding;
+    const { tables, tenant, gathering } = this.#binding;
     invariant(
-      (table.belongsTo === "system") === (scope === "system"),
-      `${table.name} is within the transaction's scope`,
+      (table.belongsTo === "system") === (tenant === "system"),
+      `${table.name} belongs to the tenant of the transaction`,
     );
-    return { table, tables, scope, gathering, expressions: this.#expressions };
+    return { table, tables, tenant, gathering, expressions: this.#expressions };
   }
 
   #where(table: AnyTable, filter: Filter) {
@@ -298,8 +298,8 @@ export class SqlTransaction implements CatalogWriter {
 
   /** The rows as the values of all columns, the id first if they have one. */
   async #encoded<Row extends object>(table: Table<Row>, rows: readonly Row[]) {
-    const { scope } = this.#subject(table);
-    const project = scope === "system" ? [] : [scope];
+    const { tenant } = this.#subject(table);
+    const project = tenant === "system" ? [] : [tenant];
     const { id, ...others } = table.columns as AnyTable["columns"];
     const columns = Object.entries({ ...(id && { id }), ...others });
     const names = [...columns.map(([name]) => name), ...project.map(() => projectColumn)];
@@ -316,7 +316,7 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   /** A change that a unique combination may refuse. */
-  #unlessTaken<TestResponse>(table: AnyTable, change: () => Promise<TestResponse>): Promise<TestResponse> {
+  #unlessTaken<Result>(table: AnyTable, change: () => Promise<Result>): Promise<Result> {
     const { database } = this.#binding;
     return this.#change(() =>
       change().catch((error: unknown) => {
@@ -327,7 +327,7 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   /** Remembers a failed change, after which the transaction cannot succeed any more. */
-  async #change<TestResponse>(work: () => TestResponse | Promise<TestResponse>): Promise<TestResponse> {
+  async #change<Result>(work: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await work();
     } catch (error) {

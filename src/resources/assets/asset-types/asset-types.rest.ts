@@ -68,7 +68,7 @@ const ofAll: readonly Route[] = [
     },
     response: () => ({ schema: pageSchema(assetTypeSchema) }),
     handle: (ctx, { query }) => {
-      const collection = ["assetTypes", ctx.project];
+      const collection = ["assetTypes", ctx.projectId];
       const read = (page: PageQuery) => listAssetTypes(ctx, page);
       return listResponse(ctx, { ...query, collection }, read, (type) => type);
     },

@@ -1,6 +1,6 @@
 // Creates, changes and deletes asset types and their fields.
 //
-// Types are not linked to assets of a scope, so the capability alone decides, whichever assets the caller
+// Types are not linked to assets, so the capability alone decides, whichever assets the caller
 // may see.
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
@@ -47,7 +47,7 @@ export async function createAssetTypes(
     id: ctx.ids.next(),
     fields: item.fields.map((field) => ({ ...field, id: ctx.ids.next() })),
   }));
-  await ctx.catalog.write(ctx.project, (tx) => tx.insert(assetTypeTable, rows));
+  await ctx.catalog.write(ctx.projectId, (tx) => tx.insert(assetTypeTable, rows));
   return rows;
 }
 
@@ -55,7 +55,7 @@ export async function createAssetTypes(
 export async function listAssetTypes(ctx: RequestContext, page: PageQuery): Promise<Page<AssetType>> {
   requireCapability(ctx.caller, "assetsAcl", "READ");
   const query = { filter: everything, order: byId, page };
-  return ctx.catalog.read(ctx.project, (tx) => readPage(tx, assetTypeTable, query));
+  return ctx.catalog.read(ctx.projectId, (tx) => readPage(tx, assetTypeTable, query));
 }
 
 /** Refuses (404) an unknown id. */
@@ -71,7 +71,7 @@ export function getAssetTypes(
 ): AsyncGenerator<readonly AssetType[]> {
   const check = (ids: readonly number[]) => {
     const named = { ids, field: "items" };
-    return ctx.catalog.read(ctx.project, (tx) => refuseUnknownIds(tx, assetTypeTable, everything, named));
+    return ctx.catalog.read(ctx.projectId, (tx) => refuseUnknownIds(tx, assetTypeTable, everything, named));
   };
   return readInBatches(ctx.memory, ids, {
     check,
@@ -83,7 +83,7 @@ const oneNamed = (id: number) => ({ ids: [id], field: "typeId", status: 404 }) a
 
 async function read(ctx: RequestContext, named: IdsNamed): Promise<AssetType[]> {
   requireCapability(ctx.caller, "assetsAcl", "READ");
-  return ctx.catalog.read(ctx.project, (tx) => existingRecords(tx, assetTypeTable, everything, named));
+  return ctx.catalog.read(ctx.projectId, (tx) => existingRecords(tx, assetTypeTable, everything, named));
 }
 
 /**
@@ -105,7 +105,7 @@ export async function updateAssetTypes(
  */
 export async function deleteAssetTypes(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   requireCapability(ctx.caller, "assetsAcl", "WRITE");
-  await ctx.catalog.write(ctx.project, async (tx) => {
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
     const types = await existingRecords(tx, assetTypeTable, everything, { ids, field: "items" });
     const isOf = ({ id }: AssetType, asset: AssetRow) => asset.typeIds!.includes(id);
     await refuseInUse(tx, types, { filter: hasOneOf("typeIds", ids), isOf });
@@ -182,7 +182,7 @@ async function replaceTypes(
   plan: (tx: CatalogReader, types: readonly AssetType[]) => Promise<readonly AssetType[]>,
 ): Promise<AssetType[]> {
   requireCapability(ctx.caller, "assetsAcl", "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const types = await existingRecords(tx, assetTypeTable, everything, named);
     const changed = await plan(tx, types);
     await tx.replace(assetTypeTable, changed);

@@ -35,7 +35,7 @@ interface IncomingColumns<Values> {
 }
 
 /** The parts of a request's context that decoding an insert needs. */
-export type InsertContext = Pick<RequestContext, "insertBuffers" | "seriesCache" | "project">;
+export type InsertContext = Pick<RequestContext, "insertBuffers" | "seriesCache" | "projectId">;
 
 /**
  * Collects the points of one insert, and finds the write plan that its list of series repeats. It uses the
@@ -94,7 +94,7 @@ export class IncomingPointsBuilder {
     const columns = this.#columns;
     if (mixed) this.#mixed.set(run, mixed);
     if (run === 0) {
-      this.#earlierPlan = this.#ctx.seriesCache.planStartingWith(this.#ctx.project, key);
+      this.#earlierPlan = this.#ctx.seriesCache.planStartingWith(this.#ctx.projectId, key);
       this.#earlierKeys = this.#earlierPlan?.keys;
     }
     if (this.#earlierKeys !== undefined && this.#earlierKeys[run] !== key) {

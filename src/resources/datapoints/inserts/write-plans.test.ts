@@ -130,7 +130,7 @@ describe("write plans", () => {
     const all = await setting();
     const { ctx, yard, insert, series, valuesOf } = all;
     await insert(1, bounded(all));
-    for (let i = 1; i <= 2 * limits.projectsCachedMax; i++) ctx.seriesCache.of(ctx.project + i);
+    for (let i = 1; i <= 2 * limits.projectsCachedMax; i++) ctx.seriesCache.of(ctx.projectId + i);
     await assert.rejects(insert(2, bounded({ ...all, plant: yard })), isUnknown(...names));
     assert.deepEqual(await valuesOf(series[0]!.id), [1]);
   });
@@ -138,7 +138,7 @@ describe("write plans", () => {
   it("belong to one project", async () => {
     const { ctx, insert, valuesOf, series } = await setting();
     await insert(1);
-    const other = { ...ctx, project: ctx.project + 1 };
+    const other = { ...ctx, projectId: ctx.projectId + 1 };
     await assert.rejects(insert(2, other), isUnknown(...names));
     assert.deepEqual(await valuesOf(series[0]!.id), [1]);
   });

@@ -41,17 +41,20 @@ export const attachments = (tx: CatalogReader, ids: readonly number[]): Promise<
  * An absolute URL that accepts the bytes without credentials, like that of a resumable upload of a file.
  */
 export const uploadLink = (ctx: RequestContext, { id, expiresTime }: Upload, baseUrl: string): string =>
-  ctx.blobs.link({ purpose: "upload", key: { project: ctx.project, id }, expiresMs: expiresTime }, baseUrl);
+  ctx.blobs.link({ purpose: "upload", key: { project: ctx.projectId, id }, expiresMs: expiresTime }, baseUrl);
 
 /** Like `downloadLink` of files. Refuses (400) an attachment whose upload is not complete. */
 export function attachmentLink(
-  { project, ...ctx }: RequestContext,
+  { projectId, ...ctx }: RequestContext,
   { content, name }: Attachment,
   baseUrl: string,
 ): string {
   if (content === undefined) throw fail("file-not-uploaded", { name });
   const expiresMs = ctx.system.nowMs() + limits.downloadLinkMs;
-  return ctx.blobs.link({ purpose: "download", key: { project, id: content }, expiresMs }, baseUrl);
+  return ctx.blobs.link(
+    { purpose: "download", key: { project: projectId, id: content }, expiresMs },
+    baseUrl,
+  );
 }
 
 /**
@@ -59,11 +62,11 @@ export function attachmentLink(
  */
 export async function attachmentBytes(
   { blobs }: Pick<Services, "blobs">,
-  project: ProjectId,
+  projectId: ProjectId,
   { content, name }: Pick<Attachment, "content" | "name">,
 ): Promise<Readable> {
   if (content === undefined) throw fail("file-not-uploaded", { name });
-  const bytes = await blobs.open({ project, id: content });
+  const bytes = await blobs.open({ project: projectId, id: content });
   if (!bytes) throw fail("link-gone", {});
   return bytes;
 }
@@ -74,18 +77,18 @@ export async function attachmentBytes(
  */
 export async function storeAttachment(
   { catalog, blobs, ids, system }: Services,
-  project: ProjectId,
+  projectId: ProjectId,
   given: { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> },
   give: (tx: CatalogWriter, attachment: Attachment) => Promise<void>,
 ): Promise<void> {
-  const key = { project, id: ids.next() };
-  await catalog.write(project, (tx) => recordRemovals(tx, [key.id]));
+  const key = { project: projectId, id: ids.next() };
+  await catalog.write(projectId, (tx) => recordRemovals(tx, [key.id]));
   const contentBytes = await blobs.put({ key, offset: 0, bytes: given.bytes });
   await blobs.complete(key);
   const nowMs = system.nowMs();
   const times = { uploadedTime: nowMs, createdTime: nowMs, lastUpdatedTime: nowMs };
   const attachment = { id: ids.next(), name: given.name, content: key.id, contentBytes, ...times };
-  await catalog.write(project, async (tx) => {
+  await catalog.write(projectId, async (tx) => {
     await tx.insert(attachmentTable, [attachment]);
     await tx.remove(removalTable, equals("id", key.id));
     await give(tx, attachment);

@@ -40,7 +40,7 @@ export async function readInput(
   const existing = new Map((await filesOf(ctx, spec)).map((file) => [file.id, file]));
   const files = spec.files.map(({ alias, id }) => ({
     name: alias,
-    open: () => attachmentBytes(ctx, ctx.project, existing.get(id)!),
+    open: () => attachmentBytes(ctx, ctx.projectId, existing.get(id)!),
   }));
   const paths = Object.fromEntries(spec.files.map(({ alias }) => [alias, `files/${alias}`]));
   return {

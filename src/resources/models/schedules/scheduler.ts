@@ -133,10 +133,10 @@ async function contextOf(
   { accountId }: Schedule,
 ): Promise<RequestContext> {
   const { id: projectId, urlName } = project;
-  const caller = await services.keys.callerAs(accountId, { projectId, project: urlName });
+  const caller = await services.keys.callerAs(accountId, { projectId, projectUrlName: urlName });
   if (!caller) throw fail("model-account-gone", {});
   requireCapability(caller, "modelHostingAcl", "WRITE");
-  return { ...services, caller, project: projectId, signal, memory: unboundedMemory };
+  return { ...services, caller, projectId: projectId, signal, memory: unboundedMemory };
 }
 
 async function runWindow(work: ScheduleContext, claimed: ClaimedRun): Promise<void> {

@@ -32,7 +32,7 @@ export async function createSchedule(ctx: RequestContext, item: NewSchedule): Pr
   const { userId: accountId } = ctx.caller;
   if (accountId === undefined) throw fail("model-account-needed", {});
   await refuseUnknownData(ctx, item.spec);
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const [model] = await tx.get(modelTable, [item.modelId]);
     if (!model) throw fail("ids-unknown", { field: "modelId", ids: [item.modelId] });
     const own = { id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.system.nowMs() };
@@ -68,7 +68,7 @@ export const listSchedules = (ctx: RequestContext, page: PageQuery): Promise<Pag
 
 /** Refuses (404) an unknown schedule. */
 export const getSchedule = (ctx: RequestContext, id: number): Promise<Schedule> =>
-  ctx.catalog.read(ctx.project, (tx) =>
+  ctx.catalog.read(ctx.projectId, (tx) =>
     requireRecord(tx, ctx, { table: scheduleTable, action: "READ" }, named(id)),
   );
 
@@ -78,7 +78,7 @@ export const deprecateSchedule = (ctx: RequestContext, id: number): Promise<Sche
 
 /** Deletes a schedule with its runs, and stops a running one. */
 export async function deleteSchedule(ctx: RequestContext, id: number): Promise<void> {
-  await ctx.catalog.write(ctx.project, async (tx) => {
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
     await requireRecord(tx, ctx, { table: scheduleTable, action: "WRITE" }, named(id));
     await deleteRows(tx, [id]);
   });
@@ -101,7 +101,7 @@ async function deleteRows(tx: CatalogWriter, ids: readonly number[]): Promise<vo
 
 /** Returns one page of the runs of a schedule, latest first. Refuses (404) an unknown schedule. */
 export function listRuns(ctx: RequestContext, id: number, page: PageQuery): Promise<Page<ScheduleRun>> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     await requireRecord(tx, ctx, { table: scheduleTable, action: "READ" }, named(id));
     const order = [{ field: "id", direction: "descending" }] as const;
     return readPage(tx, scheduleRunTable, { filter: equals("scheduleId", id), order, page });

@@ -66,7 +66,7 @@ const sourcePackageSchema = Type.Object(
 
 const packageJson = ({ source, isUploaded }: SourcePackageState, { caller }: RequestContext) => ({
   ...describedJson(source),
-  ...{ project: caller.project, isUploaded },
+  ...{ project: caller.projectUrlName, isUploaded },
   packageName: source.packageName,
   availableOperations: source.availableOperations,
   runtimeVersion: source.runtimeVersion,

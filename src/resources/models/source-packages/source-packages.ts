@@ -42,7 +42,7 @@ export async function createSourcePackage(
   baseUrl: string,
 ): Promise<{ readonly id: number; readonly uploadUrl: string }> {
   requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const id = ctx.ids.next();
     const upload = await expectBytes(tx, ctx, { name: `${item.packageName}.tar.gz` });
     const { userId } = ctx.caller;
@@ -72,7 +72,7 @@ export async function getSourcePackage(ctx: RequestContext, id: number): Promise
 }
 
 const read = (ctx: RequestContext, id: number): Promise<SourcePackage> =>
-  ctx.catalog.read(ctx.project, (tx) =>
+  ctx.catalog.read(ctx.projectId, (tx) =>
     requireRecord(tx, ctx, { table: sourcePackageTable, action: "READ" }, named(id)),
   );
 
@@ -80,7 +80,7 @@ async function statesOf(
   ctx: RequestContext,
   sources: readonly SourcePackage[],
 ): Promise<SourcePackageState[]> {
-  const codes = await ctx.catalog.read(ctx.project, (tx) =>
+  const codes = await ctx.catalog.read(ctx.projectId, (tx) =>
     attachments(
       tx,
       sources.flatMap(({ codeId }) => codeId ?? []),
@@ -107,7 +107,7 @@ export async function codeOf(tx: CatalogReader, { codeId, name }: SourcePackage)
 
 /** A download link of the archive, valid for a few minutes. Refuses what `codeOf` refuses. */
 export function codeLink(ctx: RequestContext, id: number, baseUrl: string): Promise<string> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "READ" }, named(id));
     return attachmentLink(ctx, await codeOf(tx, source), baseUrl);
   });
@@ -121,15 +121,15 @@ export async function deleteCode(ctx: RequestContext, id: number): Promise<void>
     blobs = await deleteAttachments(tx, [codeId]);
     return row;
   });
-  await removeBlobs(ctx, ctx.project, blobs);
+  await removeBlobs(ctx, ctx.projectId, blobs);
 }
 
 /** Deletes a package with its archive. Refuses (404) an unknown package. */
 export async function deleteSourcePackage(ctx: RequestContext, id: number): Promise<void> {
-  const blobs = await ctx.catalog.write(ctx.project, async (tx) => {
+  const blobs = await ctx.catalog.write(ctx.projectId, async (tx) => {
     const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "WRITE" }, named(id));
     await tx.remove(sourcePackageTable, equals("id", id));
     return deleteAttachments(tx, source.codeId === undefined ? [] : [source.codeId]);
   });
-  await removeBlobs(ctx, ctx.project, blobs);
+  await removeBlobs(ctx, ctx.projectId, blobs);
 }

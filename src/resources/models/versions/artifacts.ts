@@ -14,7 +14,7 @@ export interface ArtifactState {
 
 /** The artifacts with complete uploads, by name. */
 export function listArtifacts(ctx: RequestContext, key: VersionKey): Promise<ArtifactState[]> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     await requireVersion(tx, ctx, key, "READ");
     const found = await artifactsOf(tx, [key.id]);
     const existing = await attachments(
@@ -38,7 +38,7 @@ export function artifactLink(
   key: VersionKey,
   { name, baseUrl }: { readonly name: string; readonly baseUrl: string },
 ): Promise<string> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     const version = await requireVersion(tx, ctx, key, "READ");
     const found = (await artifactsOf(tx, [key.id])).find((one) => one.name === name);
     const [existing] = found ? await attachments(tx, [found.id]) : [];
@@ -56,7 +56,7 @@ export function uploadArtifact(
   key: VersionKey,
   { name, baseUrl }: { readonly name: string; readonly baseUrl: string },
 ): Promise<string> {
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const version = await requireVersion(tx, ctx, key, "WRITE");
     requireState(version, ["AWAITING_MANUAL_DEPLOYMENT"]);
     const existing = await artifactsOf(tx, [key.id]);

@@ -21,8 +21,8 @@ export interface Loadable {
 }
 
 /** Refuses (400) a version whose package or archive was deleted. */
-export function loadable(services: Services, project: ProjectId, version: Version): Promise<Loadable> {
-  return services.catalog.read(project, async (tx) => {
+export function loadable(services: Services, projectId: ProjectId, version: Version): Promise<Loadable> {
+  return services.catalog.read(projectId, async (tx) => {
     const [source] = await tx.get(sourcePackageTable, [version.sourcePackageId]);
     if (!source) throw fail("source-code-deleted", { name: `of ${version.name}` });
     const code = await codeOf(tx, source);
@@ -30,8 +30,8 @@ export function loadable(services: Services, project: ProjectId, version: Versio
     const existing = await attachments(tx, [...names.keys()]);
     const artifacts = existing
       .filter(({ content }) => content !== undefined)
-      .map((one) => ({ name: names.get(one.id)!, open: () => attachmentBytes(services, project, one) }));
-    const open = () => attachmentBytes(services, project, code);
+      .map((one) => ({ name: names.get(one.id)!, open: () => attachmentBytes(services, projectId, one) }));
+    const open = () => attachmentBytes(services, projectId, code);
     return { packageName: source.packageName, code: open, artifacts };
   });
 }
@@ -48,7 +48,7 @@ export async function keyFor(
   const accountId = caller?.userId;
   if (!caller || accountId === undefined || !(await mayHaveKey(services, caller, authors)))
     return { [Symbol.dispose]: () => undefined };
-  const { projectId, project, credential: startedWith } = caller;
+  const { projectId, projectUrlName: project, credential: startedWith } = caller;
   const expiresTime = notAfter(startedWith, services.system.nowMs() + limits.modelTrainMsMax);
   return services.keys.createTemporary({ projectId, project, accountId, expiresTime, startedWith });
 }
@@ -71,12 +71,12 @@ async function mayHaveKey(
  */
 export async function recordLog(
   { catalog, ids }: Services,
-  project: ProjectId,
+  projectId: ProjectId,
   version: number,
   { operation, lines }: { readonly operation: LogOperation; readonly lines: readonly string[] },
 ): Promise<void> {
   if (lines.length === 0) return;
-  await catalog.write(project, async (tx) => {
+  await catalog.write(projectId, async (tx) => {
     const [known] = await tx.get(versionTable, [version]);
     if (!known) return;
     await tx.insert(logTable, [{ id: ids.next(), versionId: version, operation, lines }]);

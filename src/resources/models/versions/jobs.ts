@@ -145,7 +145,7 @@ async function jobCaller(
   { jobAccountId }: Version,
 ): Promise<Caller | undefined> {
   if (jobAccountId === undefined) return undefined;
-  const caller = await keys.callerAs(jobAccountId, { projectId, project: urlName });
+  const caller = await keys.callerAs(jobAccountId, { projectId, projectUrlName: urlName });
   if (!caller) throw fail("model-account-gone", {});
   requireCapability(caller, "modelHostingAcl", "WRITE");
   return caller;

@@ -15,7 +15,7 @@ export type PredictionInput = Pick<Prediction, "instances" | "args" | "data" | "
  * The active version of a model. Refuses (404) an unknown model, and (400) one without an active version.
  */
 export function activeVersion(ctx: RequestContext, modelId: number): Promise<Version> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     const wanted = { table: modelTable, action: "READ" } as const;
     const { activeVersionId, name } = await requireRecord(tx, ctx, wanted, { id: modelId, field: "modelId" });
     if (activeVersionId === undefined) throw fail("model-without-version", { name });
@@ -33,17 +33,17 @@ export async function predict(
   wanted: PredictionInput,
 ): Promise<ModelOutcome> {
   requireState(version, ["READY"]);
-  const given = await loadable(ctx, ctx.project, version);
+  const given = await loadable(ctx, ctx.projectId, version);
   const lendKey = () => keyFor(ctx, ctx.caller, version);
-  const common = { ...given, ...wanted, project: ctx.caller.project, lendKey };
+  const common = { ...given, ...wanted, project: ctx.caller.projectUrlName, lendKey };
   const outcome = await ctx.models.runner.run({ ...common, operation: "predict" }, ctx.signal);
-  await recordLog(ctx, ctx.project, version.id, { operation: "predict", lines: outcome.log });
+  await recordLog(ctx, ctx.projectId, version.id, { operation: "predict", lines: outcome.log });
   return outcome;
 }
 
 /** The lines of all stored runs, oldest first. */
 export function readLogs(ctx: RequestContext, key: VersionKey): Promise<Record<LogOperation, string[]>> {
-  return ctx.catalog.read(ctx.project, async (tx) => {
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
     await requireVersion(tx, ctx, key, "READ");
     const filter = equals("versionId", key.id);
     const limit = await tx.count(logTable, filter);

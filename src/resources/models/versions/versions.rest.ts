@@ -86,7 +86,7 @@ const versionSchema = Type.Object(
 
 const versionJson = (version: Version, { caller }: RequestContext) => ({
   ...describedJson(version),
-  project: caller.project,
+  project: caller.projectUrlName,
   modelId: version.modelId,
   status: version.status,
   errorMsg: version.problem ?? null,

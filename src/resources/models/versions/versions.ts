@@ -53,7 +53,7 @@ export async function trainVersion(
   { training, ...item }: NewVersion & { readonly training: TrainingDetails },
 ): Promise<Version> {
   const version = await create(ctx, modelId, { ...item, training, status: "TRAINING", ...jobOf(ctx) });
-  startJob(ctx, { id: ctx.project, urlName: ctx.caller.project }, version.id);
+  startJob(ctx, { id: ctx.projectId, urlName: ctx.caller.projectUrlName }, version.id);
   return version;
 }
 
@@ -66,7 +66,7 @@ async function create(
   item: Pick<Version, "status" | "training" | "jobAccountId"> & NewVersion,
 ): Promise<Version> {
   requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
-  return ctx.catalog.write(ctx.project, async (tx) => {
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
     const model = { table: modelTable, action: "WRITE" } as const;
     await requireRecord(tx, ctx, model, { id: modelId, field: "modelId" });
     const source = await sourceFor(tx, item);
@@ -106,8 +106,8 @@ export async function deployVersion(ctx: RequestContext, key: VersionKey): Promi
     const { problem: _, jobStartedTime: __, jobAccountId: ___, ...rest } = row;
     return { ...rest, status: "DEPLOYING", ...jobOf(ctx) };
   });
-  await removeBlobs(ctx, ctx.project, blobs);
-  startJob(ctx, { id: ctx.project, urlName: ctx.caller.project }, version.id);
+  await removeBlobs(ctx, ctx.projectId, blobs);
+  startJob(ctx, { id: ctx.projectId, urlName: ctx.caller.projectUrlName }, version.id);
   return version;
 }
 
@@ -117,7 +117,7 @@ export async function listVersions(
   modelId: number,
   page: PageQuery,
 ): Promise<Page<Version>> {
-  await ctx.catalog.read(ctx.project, (tx) =>
+  await ctx.catalog.read(ctx.projectId, (tx) =>
     requireRecord(tx, ctx, { table: modelTable, action: "READ" }, { id: modelId, field: "modelId" }),
   );
   return listRecords(ctx, versionTable, equals("modelId", modelId), page);
@@ -125,7 +125,7 @@ export async function listVersions(
 
 /** Refuses (404) a version that the model does not have. */
 export const getVersion = (ctx: RequestContext, key: VersionKey): Promise<Version> =>
-  ctx.catalog.read(ctx.project, (tx) => requireVersion(tx, ctx, key, "READ"));
+  ctx.catalog.read(ctx.projectId, (tx) => requireVersion(tx, ctx, key, "READ"));
 
 /** Refuses (404) a version that the model does not have. */
 export const updateVersion = (
@@ -140,7 +140,7 @@ export const updateVersion = (
  * no active version.
  */
 export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promise<void> {
-  const blobs = await ctx.catalog.write(ctx.project, async (tx) => {
+  const blobs = await ctx.catalog.write(ctx.projectId, async (tx) => {
     await requireVersion(tx, ctx, key, "WRITE");
     const [model] = await tx.get(modelTable, [key.modelId]);
     const { activeVersionId, ...without } = model!;
@@ -148,7 +148,7 @@ export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promi
     return deleteVersionsOf(tx, [key.id]);
   });
   await ctx.models.jobs.cancel(key.id);
-  await removeBlobs(ctx, ctx.project, blobs);
+  await removeBlobs(ctx, ctx.projectId, blobs);
 }
 
 /** Deletes versions with their artifacts and logs. Returns the blobs to remove after the transaction. */

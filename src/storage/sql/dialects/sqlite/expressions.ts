@@ -69,11 +69,11 @@ export const expressions: Expressions = {
     const links = sql.table(linksTableOf(table, field));
     return sql`(select distinct record from ${links} where linked in ${values})`;
   },
-  placesWithWords(table, scope, wanted) {
+  placesWithWords(table, tenant, wanted) {
     const index = sql.table(wordsTableOf(table));
     const match = sql`${index} match ${wanted.map(matchOf).join(" AND ")}`;
-    if (scope === "system") return sql`(select rowid as place from ${index} where ${match})`;
-    const first = spelled(firstPlaceOf, sql`${scope}`);
+    if (tenant === "system") return sql`(select rowid as place from ${index} where ${match})`;
+    const first = spelled(firstPlaceOf, sql`${tenant}`);
     const within = sql`rowid between ${first} and ${first} + ${sql.raw(idsBelow)}`;
     return sql`(select rowid as place from ${index} where ${match} and ${within})`;
   },

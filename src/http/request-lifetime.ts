@@ -37,7 +37,7 @@ export const usualDeadlines: Deadlines = {
 };
 
 /** One request in progress. */
-export class RequestScope {
+export class RequestLifetime {
   readonly #response: ServerResponse;
   readonly #deadlines: Deadlines;
   #timer: NodeJS.Timeout | undefined;

@@ -1,5 +1,5 @@
 // Declares how rights decide about the records of a resource.
-import { scopeOf } from "../../access/caller.ts";
+import { permittedRecords } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import type { Filter } from "../../query/filter.ts";
@@ -8,23 +8,23 @@ import type { Stored, Table } from "../../storage/catalog.ts";
 export const recordActions = ["READ", "WRITE"] as const;
 export type RecordAction = (typeof recordActions)[number];
 
-export interface ScopedRecord extends Stored {
+export interface ProtectedRecord extends Stored {
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
 }
 
-export interface ScopedRecords {
-  readonly table: Table<ScopedRecord>;
+export interface ProtectedRecords {
+  readonly table: Table<ProtectedRecord>;
   readonly acl: Acl;
   /**
    * The records on which the caller may do the action: the filter of every operation on them. Refuses (403) a
    * caller without the capability.
    */
-  readonly scope: (ctx: RequestContext, action: RecordAction) => Filter;
+  readonly permitted: (ctx: RequestContext, action: RecordAction) => Filter;
 }
 
-/** The scope of records that nothing but their capability protects. */
-export const scopeByCapability =
-  (acl: Acl): ScopedRecords["scope"] =>
+/** For records that nothing but their capability protects. */
+export const permittedByCapability =
+  (acl: Acl): ProtectedRecords["permitted"] =>
   ({ caller }, action) =>
-    scopeOf(caller, acl, action);
+    permittedRecords(caller, acl, action);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { type Acl, type Action, aclRules, administrator, type Capability } from "./capabilities.ts";
-import { administersGroups, holds } from "./grantable.ts";
+import { administersGroups, coversCapability } from "./compare-capabilities.ts";
 import { capabilitiesOf } from "./permissions.ts";
 
 const events = (scope: Capability["scope"], ...actions: Capability["actions"]): Capability => ({
@@ -18,7 +18,7 @@ const forest = new Map<number, readonly number[]>([
   [3, [1, 2]],
   [4, []],
 ]);
-const covers = (held: readonly Capability[], wanted: Capability) => holds(held, wanted, forest);
+const covers = (held: readonly Capability[], wanted: Capability) => coversCapability(held, wanted, forest);
 
 test("rights are covered by equal rights, wider ones, several together, and subtrees above", () => {
   const wanted = events(everywhere, "READ", "WRITE");
@@ -71,7 +71,7 @@ const forests: fc.Arbitrary<Forest> = fc.array(fc.nat(7), { minLength: 8, maxLen
 });
 
 const someIds = fc.uniqueArray(fc.integer({ min: 1, max: 10 }), { maxLength: 4 });
-const scopeOf = (kind: Capability["scope"]["kind"]): fc.Arbitrary<Capability["scope"]> => {
+const anyScope = (kind: Capability["scope"]["kind"]): fc.Arbitrary<Capability["scope"]> => {
   if (kind === "subtrees") return someIds.map((assetIds) => ({ kind, assetIds }));
   return kind === "ids" ? someIds.map((ids) => ({ kind, ids })) : fc.constant({ kind });
 };
@@ -81,7 +81,7 @@ const plain: fc.Arbitrary<Capability> = fc.constantFrom(...acls).chain((acl) =>
   fc.record({
     acl: fc.constant(acl),
     actions: fc.subarray<Action>([...aclRules[acl].actions], { minLength: 1 }),
-    scope: fc.constantFrom(...aclRules[acl].scopes).chain(scopeOf),
+    scope: fc.constantFrom(...aclRules[acl].scopes).chain(anyScope),
   }),
 );
 const older = fc
@@ -116,7 +116,7 @@ test("the covered rights equal those of a list of every permitted action", () =>
     const may = new Set(held.flatMap((one) => deeds(one, forest, "the grantor")));
     const expected = deeds(wanted, forest, "another").every((deed) => may.has(deed));
     counts[Number(expected)]! += 1;
-    assert.equal(holds(held, wanted, forest), expected);
+    assert.equal(coversCapability(held, wanted, forest), expected);
   });
   fc.assert(property, { numRuns: 4_000 });
   assert.ok(

@@ -14,20 +14,24 @@ export const rootsIn = (capabilities: readonly Capability[]): number[] => [
  * means other records for another holder, so that only `all` covers it. An asset that does not exist yet is
  * in no subtree: an id can be guessed before it is given.
  */
-export const holds = (held: readonly Capability[], wanted: Capability, ancestors: Ancestors): boolean =>
+export const coversCapability = (
+  held: readonly Capability[],
+  wanted: Capability,
+  ancestors: Ancestors,
+): boolean =>
   wanted.actions.every((action) => {
-    const scopes = scopesOf(held, wanted.acl, action);
+    const scopes = grantedScopes(held, wanted.acl, action);
     return scopes.length > 0 && reaches(scopes, wanted.scope, ancestors);
   });
 
 /** Whether these capabilities allow everything on groups. Such a caller may grant any right. */
 export const administersGroups = (held: readonly Capability[]): boolean =>
   aclRules.groupsAcl.actions.every((action) =>
-    scopesOf(held, "groupsAcl", action).some(({ kind }) => kind === "all"),
+    grantedScopes(held, "groupsAcl", action).some(({ kind }) => kind === "all"),
   );
 
 /** The scopes in which `held` grants this action. */
-export const scopesOf = (held: readonly Capability[], acl: Acl, action: Action): CapabilityScope[] =>
+export const grantedScopes = (held: readonly Capability[], acl: Acl, action: Action): CapabilityScope[] =>
   held.filter((one) => one.acl === acl && one.actions.includes(action)).map(({ scope }) => scope);
 
 function reaches(held: readonly CapabilityScope[], wanted: CapabilityScope, ancestors: Ancestors): boolean {
