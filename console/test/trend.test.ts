@@ -309,6 +309,42 @@ describe("the trend", () => {
     await page.context().close();
   });
 
+  it("finds windows that look like the part between the cursors, and shows them", async () => {
+    const { ask } = console.server;
+    await ask.v06("POST /timeseries", { items: [{ name: "vibration" }, { name: "label", isString: true }] });
+    // A peak of six hours on the days 3, 9 and 15, of different heights.
+    const value = (hour: number) => {
+      const [day, of] = [Math.floor(hour / 24), hour % 24];
+      const isPeak = day % 6 === 3 && of >= 6 && of < 12;
+      return isPeak ? 10 + day * (3 - Math.abs(of - 8.5)) : 10 + ((hour * 7) % 5) / 10;
+    };
+    const items = Array.from({ length: days * 24 }, (_, hour) => ({
+      ...{ timestamp: startMs + hour * 60 * minuteMs, value: value(hour) },
+    }));
+    await ask.v06("POST /timeseries/data/vibration", { items });
+    const peak = (day: number) => startMs + day * dayMs + 4 * 60 * minuteMs;
+    const cursors = `cursors=${iso(peak(9))}&cursors=${iso(peak(9) + 10 * 60 * minuteMs)}`;
+    const day9 = range(startMs + 9 * dayMs, startMs + 10 * dayMs);
+    const page = await console.open({ path: `/trend?series=vibration&series=label&${day9}&${cursors}` });
+    await page.getByRole("button", { name: "Find similar" }).click();
+    const panel = page.getByRole("dialog", { name: "Find similar windows" });
+    assert.equal(await panel.getByRole("checkbox", { name: "label" }).count(), 0, "texts are not compared");
+    await panel.getByRole("combobox", { name: "Search in" }).click();
+    await page.getByRole("option", { name: "all time" }).click();
+    await panel.getByRole("button", { name: "Search" }).click();
+    const found = panel.getByRole("navigation", { name: "Similar windows" }).getByRole("button");
+    await found.filter({ hasText: "2026-03-16 04:00" }).waitFor();
+    const best = (await found.allInnerTexts()).slice(1, 3).map((text) => text.slice(0, 16));
+    assert.deepEqual(best.sort(), ["2026-03-04 04:00", "2026-03-16 04:00"]);
+    await found.filter({ hasText: "2026-03-16 04:00" }).click();
+    await page.waitForURL((url) => url.searchParams.get("start") === iso(startMs + 15 * dayMs));
+    assert.match(page.url(), new RegExp(`cursors=${encodeURIComponent(iso(peak(15)))}`));
+    await assertAccessible(page);
+    await panel.getByRole("checkbox", { name: "vibration" }).uncheck();
+    assert.ok(await panel.getByRole("button", { name: "Search" }).isDisabled());
+    await page.context().close();
+  });
+
   it("has no faults of accessibility, light and dark, wide and narrow", async () => {
     for (const colorScheme of ["light", "dark"] as const)
       for (const width of [1440, 360]) {

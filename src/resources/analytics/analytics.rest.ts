@@ -61,7 +61,7 @@ function jobIn(job: JobState, { caller }: RequestContext) {
 }
 
 const oneJob = { jobId: id("The job") };
-const common = { versions: ["0.5"], preview: true } as const;
+const common = { versions: ["0.5", "0.6"], preview: true } as const;
 const execute = { ...common, capability: ["analyticsAcl", "EXECUTE"] } as const;
 const read = { ...common, capability: ["analyticsAcl", "READ"] } as const;
 

@@ -24,6 +24,7 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { CopyLink, ExportMenu } from "./export-menu.tsx";
+import { FindSimilar } from "./find-similar.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
 import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
@@ -56,7 +57,7 @@ export function TrendPage() {
           <CopyTrend series={series} trend={trend} />
         </>
       }
-      toolbar={<Toolbar trend={trend} names={names} />}
+      toolbar={<Toolbar trend={trend} names={names} series={series} />}
     >
       {names.length === 0 && (
         <Empty title="Choose what to look at" icon={<ChartSpline size={40} aria-hidden />}>
@@ -92,7 +93,13 @@ function useTrendSeries(
   );
 }
 
-function Toolbar({ trend, names }: { trend: TrendState; names: readonly string[] }) {
+interface ToolbarProps {
+  readonly trend: TrendState;
+  readonly names: readonly string[];
+  readonly series: readonly TrendSeries[];
+}
+
+function Toolbar({ trend, names, series }: ToolbarProps) {
   const { search, window, change, refresh, isLive } = trend;
   const toggle = (name: string) =>
     change({ series: names.includes(name) ? names.filter((one) => one !== name) : [...names, name] });
@@ -130,6 +137,7 @@ function Toolbar({ trend, names }: { trend: TrendState; names: readonly string[]
       >
         Measure
       </Button>
+      {series.length > 0 && <FindSimilar {...{ series, search, window }} onChange={change} />}
       <Switch
         size="sm"
         label="Live"
