@@ -174,7 +174,7 @@ async function resumeWork(services: Services, log: Logger): Promise<AsyncDisposa
 
 /** Completes work that a crash interrupted, and gives older keys an account. */
 async function finishInterruptedWork(services: Services): Promise<void> {
-  await services.catalog.write("system", (tx) => adoptKeys(tx, services));
+  await services.rights.change((tx) => adoptKeys(tx, services));
   await finishDeletions(services);
   await finishRemovals(services);
   for (const projectId of await projectIds(services)) await failInterruptedJobs(services, projectId);
@@ -200,7 +200,7 @@ const progressTo = (log: Logger) => (message: string) => {
 
 /** The keys and rights of the catalog of a data folder with this secret. */
 export function accessOf(
-  parts: Pick<Services, "catalog" | "ids" | "system">,
+  parts: Pick<Services, "ids" | "system"> & { readonly catalog: Catalog },
   secret: Uint8Array,
 ): Pick<Services, "keys" | "rights" | "sessions"> {
   const rights = new Rights({

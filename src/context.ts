@@ -18,7 +18,7 @@ import type { InsertBuffers } from "./resources/datapoints/inserts/insert-buffer
 import type { RunningDemos } from "./resources/demo/running-demos.ts";
 import type { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import type { BlobStore } from "./storage/blobs.ts";
-import type { Catalog, ProjectId } from "./storage/catalog.ts";
+import type { ProjectCatalog, ProjectId } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
 import type { Erasures } from "./storage/erasures.ts";
 import type { PointsStore } from "./storage/points.ts";
@@ -27,7 +27,7 @@ import type { PointsStore } from "./storage/points.ts";
 export interface Services {
   readonly system: System;
   readonly ids: IdSource;
-  readonly catalog: Catalog;
+  readonly catalog: ProjectCatalog;
   readonly points: PointsStore;
   readonly blobs: BlobStore;
   /** Runs long computations. */

@@ -1,6 +1,7 @@
 // API keys and administrators without a server: keys of older folders and of settings, misleading names.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { RequestContext } from "../context.ts";
 import { IdSource } from "../lib/ids.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
@@ -51,6 +52,24 @@ test("the operator's key replaces the one before, comes back when deleted, serve
   assert.equal((await keys.callerOf("second-choice"))?.projectUrlName, "demo");
   assert.equal(await keys.ensure({ id: 2, urlName: "other" }, "operator", "second-choice"), false);
   assert.equal((await keys.callerOf("second-choice"))?.projectUrlName, "demo");
+});
+
+test("a new key returns the administrator to its group, and its other keys count at once", async () => {
+  const { keys, rights } = newApiKeys();
+  const { key } = await keys.create(demo, "first");
+  const { userId: id, capabilities } = (await keys.callerOf(key))!;
+  assert.deepEqual(capabilities, administrator);
+  await rights.change((tx) => tx.setColumns(accountTable, ["groupIds"], [{ id: id!, groupIds: [] }]));
+  assert.deepEqual((await keys.callerOf(key))?.capabilities, []);
+  await keys.create(demo, "second");
+  assert.deepEqual((await keys.callerOf(key))?.capabilities, administrator);
+});
+
+test("a context cannot write system tables, so that cached rights are never out of date", () => {
+  const write: RequestContext["catalog"]["write"] = () => Promise.reject(new Error("not called"));
+  // @ts-expect-error: only `Rights.change` writes them.
+  const forbidden = () => write("system", async () => undefined);
+  assert.equal(typeof forbidden, "function");
 });
 
 test("an account that only calls itself administrator is not made one", async () => {

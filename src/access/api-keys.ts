@@ -89,7 +89,7 @@ export class ApiKeys {
     name: string,
     wanted: Partial<NewKey> = {},
   ): Promise<{ id: number; key: string }> {
-    return this.#parts.catalog.write("system", async (tx) => {
+    return this.#parts.rights.change(async (tx) => {
       const accountId = wanted.accountId ?? (await ensureAdministrator(tx, project.id, this.#parts)).id;
       const { record, key } = this.draft(project, { ...wanted, name, accountId });
       await tx.insert(apiKeyTable, [record]);
@@ -102,8 +102,8 @@ export class ApiKeys {
    * Returns false and changes nothing when the key belongs to another project.
    */
   async ensure(project: KeyProject, name: string, key: string): Promise<boolean> {
-    const { catalog, system } = this.#parts;
-    const isKept = await catalog.write("system", async (tx) => {
+    const { rights, system } = this.#parts;
+    return rights.change(async (tx) => {
       const { id: accountId } = await ensureAdministrator(tx, project.id, this.#parts);
       const record = this.#recordOf(project, { name, accountId }, key);
       const [known] = await keysWhere(tx, equals("hash", record.hash));
@@ -121,8 +121,6 @@ export class ApiKeys {
       else await tx.setColumns(apiKeyTable, revived, [{ id: known.id, name, accountId }]);
       return true;
     });
-    this.#parts.rights.changed();
-    return isKept;
   }
 
   /** The keys of a project that are not deleted. */
@@ -135,10 +133,8 @@ export class ApiKeys {
    * API it may revoke the last key as well.
    */
   async revoke(id: number): Promise<readonly number[]> {
-    const { catalog, system, rights } = this.#parts;
-    const revoked = await catalog.write("system", (tx) => revokeKeys(tx, equals("id", id), system.nowMs()));
-    rights.changed();
-    return revoked;
+    const { rights, system } = this.#parts;
+    return rights.change((tx) => revokeKeys(tx, equals("id", id), system.nowMs()));
   }
 
   /**
@@ -225,7 +221,7 @@ export class ApiKeys {
     // The clock may have been set back since.
     if (Math.abs(nowMs - lastUsedTime) < limits.keyUseAccuracyMs) return;
     const noted = [{ id, lastUsedTime: nowMs }];
-    // A disk that takes no more writes must not keep anybody from reading.
+    // Cached rights stay valid, so this is not a `rights.change`. A full disk must not prevent reads.
     catalog
       .write("system", (tx) => tx.setColumns(apiKeyTable, ["lastUsedTime"], noted))
       .catch(() => undefined);

@@ -180,12 +180,7 @@ export class Authenticator {
   }
 
   #sessionOf({ sessionId, untilMs }: Login): PresentedSession {
-    const { ended, rights } = this.#parts;
-    const end = async () => {
-      await ended.end(sessionId, untilMs);
-      rights.changed();
-    };
-    return { expiresTime: untilMs, end };
+    return { expiresTime: untilMs, end: () => this.#parts.ended.end(sessionId, untilMs) };
   }
 
   /**

@@ -60,28 +60,28 @@ interface LoginTarget {
   readonly isConsole?: boolean;
 }
 
-/** What is remembered from the way to the provider until the way back. */
+/** A login between the redirect to the provider and the redirect back. */
 interface PendingLogin extends LoginTarget {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-/** How a login ended: where the browser goes, with what. */
+/** The end of a login: the redirect, and the cookie of the session. */
 export interface LoginResult {
   readonly location: string;
-  /** The session's token for a cookie; absent when the login has failed. */
+  /** The value of the session cookie; absent when the login has failed. */
   readonly session?: string;
   readonly isConsole: boolean;
 }
 
-/** A login that is about to go to the provider. */
+/** A login that starts with a redirect to the provider. */
 export interface BegunLogin {
-  /** The provider's page. */
+  /** The provider's page for the login. */
   readonly location: string;
   readonly state: string;
-  /** The browser keeps it as a cookie until it comes back. */
-  readonly kept: string;
+  /** The encrypted `PendingLogin`, for a cookie. */
+  readonly cookie: string;
 }
 
 interface LoginParts {
@@ -92,7 +92,7 @@ interface LoginParts {
   readonly system: System;
   /** For requests to providers. */
   readonly fetch: OutboundFetch;
-  /** 32 bytes, for what is remembered in cookies. */
+  /** 32 bytes, which encrypt pending logins. */
   readonly secret: Uint8Array;
   readonly onProblem: (problem: unknown) => void;
 }
@@ -105,15 +105,15 @@ export class BrowserLogin {
   }
 
   /** Refuses (400) a project without a provider, and addresses that are not on its list. */
-  async check(wish: LoginOptions): Promise<void> {
-    await this.#permitted(wish);
+  async check(options: LoginOptions): Promise<void> {
+    await this.#permitted(options);
   }
 
-  /** Begins a login that ends at the addresses in `wish`, which must be on the project's list. */
-  async begin(wish: LoginOptions, callbackUrl: string): Promise<BegunLogin> {
-    const { provider, redirectUrl, errorRedirectUrl } = await this.#permitted(wish);
-    const target = { project: wish.project, redirectUrl, errorRedirectUrl };
-    return this.#begin(provider, target, { callbackUrl, isSilent: wish.isSilent });
+  /** Begins a login. Refuses (400) redirect addresses that are not on the list of the project. */
+  async begin(options: LoginOptions, callbackUrl: string): Promise<BegunLogin> {
+    const { provider, redirectUrl, errorRedirectUrl } = await this.#permitted(options);
+    const target = { project: options.project, redirectUrl, errorRedirectUrl };
+    return this.#begin(provider, target, { callbackUrl, isSilent: options.isSilent });
   }
 
   /** Begins a login that ends at a page of the console. Refuses (400) a page elsewhere. */
@@ -142,34 +142,34 @@ export class BrowserLogin {
     { callbackUrl, isSilent }: { readonly callbackUrl: string; readonly isSilent: boolean },
   ): Promise<BegunLogin> {
     const client = await this.#clientOf(provider);
-    const errand = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
+    const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
     const location = buildAuthorizationUrl(client, {
       redirect_uri: callbackUrl,
       response_type: "code",
       scope: provider.scope,
-      state: errand.state,
-      nonce: errand.nonce,
-      code_challenge: await calculatePKCECodeChallenge(errand.verifier),
+      state: secrets.state,
+      nonce: secrets.nonce,
+      code_challenge: await calculatePKCECodeChallenge(secrets.verifier),
       code_challenge_method: "S256",
       ...(isSilent && { prompt: "none" }),
     }).href;
-    const kept = await this.#sealed({ ...target, ...errand });
-    return { location, state: errand.state, kept };
+    const cookie = await this.#encrypted({ ...target, ...secrets });
+    return { location, state: secrets.state, cookie };
   }
 
   /**
-   * Completes a login: `answer` is the address that the provider redirected to, `kept` is the cookie of
-   * `begin`. Refuses (400) a response that this browser did not request. Any other failure redirects to the
-   * address for errors, if there is one.
+   * Completes a login. `callback` is the address, with its query, that the provider redirected to; `cookie`
+   * is that of `begin`. Refuses (400) a callback that this browser did not start. Any other failure redirects
+   * to the address for errors, if there is one.
    */
-  async finish(answer: URL, kept: string | undefined): Promise<LoginResult> {
-    const errand = kept === undefined ? undefined : await this.#opened(kept);
-    if (!errand || errand.state !== answer.searchParams.get("state")) throw fail("login-unknown", {});
-    const { redirectUrl, errorRedirectUrl, isConsole = false } = errand;
+  async finish(callback: URL, cookie: string | undefined): Promise<LoginResult> {
+    const pending = cookie === undefined ? undefined : await this.#decrypted(cookie);
+    if (!pending || pending.state !== callback.searchParams.get("state")) throw fail("login-unknown", {});
+    const { redirectUrl, errorRedirectUrl, isConsole = false } = pending;
     try {
-      const project = await this.#parts.directory.projectNamed(errand.project);
-      if (!project?.provider) throw fail("no-identity-provider", { project: errand.project });
-      const login = await this.#loginBy(answer, errand, { ...project, provider: project.provider });
+      const project = await this.#parts.directory.projectNamed(pending.project);
+      if (!project?.provider) throw fail("no-identity-provider", { project: pending.project });
+      const login = await this.#loginBy(callback, pending, { ...project, provider: project.provider });
       const tokens = isConsole ? {} : await this.#tokensOf(login);
       const session = await this.#parts.own.make("session", login);
       return { location: withQuery(redirectUrl, tokens), session, isConsole };
@@ -186,7 +186,7 @@ export class BrowserLogin {
     return { access_token: await own.make("access", login), id_token: await own.make("id", login) };
   }
 
-  /** The provider's page that ends its session; refused (400) where there is none to go to. */
+  /** Returns the provider's page that ends its session. Refuses (400) a provider without such a page. */
   async logoutUrl({ provider }: LoginProject, redirectUrl: string): Promise<string> {
     if (!provider) throw fail("no-session", {});
     const target = allowedRedirect(provider, redirectUrl);
@@ -206,8 +206,8 @@ export class BrowserLogin {
 
   async #permitted({ project, redirectUrl, errorRedirectUrl }: LoginOptions) {
     const provider = await this.#providerOf(project);
-    const allowed = (field: string, wanted: string) => {
-      const url = allowedRedirect(provider, wanted);
+    const allowed = (field: string, address: string) => {
+      const url = allowedRedirect(provider, address);
       if (!url) throw fail("redirect-not-allowed", { field });
       return url.href;
     };
@@ -230,30 +230,30 @@ export class BrowserLogin {
     );
     client[customFetch] = this.#parts.fetch;
     client.timeout = limits.providerResponseMsMax / 1000;
-    // No provider has an unencrypted address but on this machine: `describeProvider` has seen to that.
+    // `describeProvider` allows an unencrypted address only on this machine.
     if (provider.issuer.startsWith("http:")) allowInsecureRequests(client);
     return client;
   }
 
   /** Exchanges the code, checks the user, and creates a login. */
   async #loginBy(
-    answer: URL,
-    errand: PendingLogin,
+    callback: URL,
+    pending: PendingLogin,
     project: LoginProject & { provider: Provider },
   ): Promise<Login> {
     const { provider } = project;
     const client = await this.#clientOf(provider);
-    const granted = await authorizationCodeGrant(client, answer, {
-      expectedState: errand.state,
-      expectedNonce: errand.nonce,
-      pkceCodeVerifier: errand.verifier,
+    const granted = await authorizationCodeGrant(client, callback, {
+      expectedState: pending.state,
+      expectedNonce: pending.nonce,
+      pkceCodeVerifier: pending.verifier,
       idTokenExpected: true,
     });
-    // Again by our own rules: signature, algorithm and times.
+    // Our own check of the signature, the algorithm and the times, besides that of the library.
     const claims = await this.#parts.tokens.verify(granted.id_token!, provider, [provider.clientId!]);
     const subject = claims.sub!;
-    const mayTellMore = client.serverMetadata().userinfo_endpoint !== undefined;
-    const more = mayTellMore ? await fetchUserInfo(client, granted.access_token, subject) : {};
+    const hasUserInfo = client.serverMetadata().userinfo_endpoint !== undefined;
+    const more = hasUserInfo ? await fetchUserInfo(client, granted.access_token, subject) : {};
     const all = { ...more, ...claims };
     if (!isFromValidDomain(all, provider)) throw fail("domain-excluded", {});
     const membership = { sourceIds: groupsIn(all, provider), sources: provider.sources };
@@ -269,7 +269,7 @@ export class BrowserLogin {
     };
   }
 
-  /** What to tell the browser of a failure; what only operators can mend goes to the log. */
+  /** The error that the browser gets. A failure that only operators can mend goes to the log. */
   #explained(problem: unknown): { error: string; description: string; failure: Failure } {
     if (problem instanceof AuthorizationResponseError) {
       const { error, error_description: description = "" } = problem;
@@ -284,17 +284,17 @@ export class BrowserLogin {
     return { error: "server_error", description: failure.message, failure };
   }
 
-  #sealed(errand: PendingLogin): Promise<string> {
+  #encrypted(pending: PendingLogin): Promise<string> {
     const nowMs = this.#parts.system.nowMs();
-    return new EncryptJWT({ ...errand })
+    return new EncryptJWT({ ...pending })
       .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
       .setExpirationTime(Math.floor((nowMs + limits.pendingLoginMsMax) / 1000))
       .encrypt(this.#parts.secret);
   }
 
-  async #opened(kept: string): Promise<PendingLogin | undefined> {
+  async #decrypted(cookie: string): Promise<PendingLogin | undefined> {
     try {
-      const { payload } = await jwtDecrypt(kept, this.#parts.secret, {
+      const { payload } = await jwtDecrypt(cookie, this.#parts.secret, {
         keyManagementAlgorithms: ["dir"],
         contentEncryptionAlgorithms: ["A256GCM"],
         currentDate: new Date(this.#parts.system.nowMs()),
@@ -307,7 +307,7 @@ export class BrowserLogin {
   }
 }
 
-/** With a secret in the header, as clients do by default (OpenID Connect Core, 9), or in the body at last. */
+/** The secret goes into a header, the default of OpenID Connect Core 9, or into the body if it must. */
 function authenticationOf({ clientSecret }: Provider, metadata: ServerMetadata): ClientAuth {
   if (clientSecret === undefined) return None();
   const { token_endpoint_auth_methods_supported: ways = ["client_secret_basic"] } = metadata;

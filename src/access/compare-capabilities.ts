@@ -1,53 +1,57 @@
-// Compares capabilities: whether one set of them covers another, record by record.
+// Compares capabilities: whether a set of them covers another one, action by action and scope by scope.
 import { type Acl, type Action, aclRules, type Capability, type CapabilityScope } from "./capabilities.ts";
 
 /** Each asset with all assets above it. An asset that does not exist is missing. */
 export type Ancestors = ReadonlyMap<number, readonly number[]>;
 
-/** The roots of subtrees in these capabilities, whose ancestors `holds` needs. */
+/** The roots of subtrees in these capabilities. `coversCapability` needs their ancestors. */
 export const rootsIn = (capabilities: readonly Capability[]): number[] => [
   ...new Set(capabilities.flatMap(({ scope }) => (scope.kind === "subtrees" ? scope.assetIds : []))),
 ];
 
 /**
- * Whether `held` covers every action of `wanted` for every record that its scope reaches. The scope `own`
- * means other records for another holder, so that only `all` covers it. An asset that does not exist yet is
- * in no subtree: an id can be guessed before it is given.
+ * Whether `granted` covers every action of `required` for every record in its scope. Only `all` covers the
+ * scope `own`, because `own` means other records for another caller. An asset that does not exist is in no
+ * subtree, because its id can be guessed before it is used.
  */
 export const coversCapability = (
-  held: readonly Capability[],
-  wanted: Capability,
+  granted: readonly Capability[],
+  required: Capability,
   ancestors: Ancestors,
 ): boolean =>
-  wanted.actions.every((action) => {
-    const scopes = grantedScopes(held, wanted.acl, action);
-    return scopes.length > 0 && reaches(scopes, wanted.scope, ancestors);
+  required.actions.every((action) => {
+    const scopes = grantedScopes(granted, required.acl, action);
+    return scopes.length > 0 && coverScope(scopes, required.scope, ancestors);
   });
 
 /** Whether these capabilities allow everything on groups. Such a caller may grant any right. */
-export const administersGroups = (held: readonly Capability[]): boolean =>
+export const administersGroups = (granted: readonly Capability[]): boolean =>
   aclRules.groupsAcl.actions.every((action) =>
-    grantedScopes(held, "groupsAcl", action).some(({ kind }) => kind === "all"),
+    grantedScopes(granted, "groupsAcl", action).some(({ kind }) => kind === "all"),
   );
 
-/** The scopes in which `held` grants this action. */
-export const grantedScopes = (held: readonly Capability[], acl: Acl, action: Action): CapabilityScope[] =>
-  held.filter((one) => one.acl === acl && one.actions.includes(action)).map(({ scope }) => scope);
+/** The scopes in which `granted` allows this action. */
+export const grantedScopes = (granted: readonly Capability[], acl: Acl, action: Action): CapabilityScope[] =>
+  granted.filter((one) => one.acl === acl && one.actions.includes(action)).map(({ scope }) => scope);
 
-function reaches(held: readonly CapabilityScope[], wanted: CapabilityScope, ancestors: Ancestors): boolean {
-  if (held.some(({ kind }) => kind === "all")) return true;
-  switch (wanted.kind) {
+function coverScope(
+  scopes: readonly CapabilityScope[],
+  required: CapabilityScope,
+  ancestors: Ancestors,
+): boolean {
+  if (scopes.some(({ kind }) => kind === "all")) return true;
+  switch (required.kind) {
     case "all":
     case "own":
       return false;
     case "ids": {
-      const ids = new Set(held.flatMap((scope) => (scope.kind === "ids" ? scope.ids : [])));
-      return wanted.ids.every((id) => ids.has(id));
+      const ids = new Set(scopes.flatMap((scope) => (scope.kind === "ids" ? scope.ids : [])));
+      return required.ids.every((id) => ids.has(id));
     }
     case "subtrees": {
-      const roots = new Set(held.flatMap((scope) => (scope.kind === "subtrees" ? scope.assetIds : [])));
+      const roots = new Set(scopes.flatMap((scope) => (scope.kind === "subtrees" ? scope.assetIds : [])));
       const isWithin = (id: number) => [id, ...(ancestors.get(id) ?? [])].some((above) => roots.has(above));
-      return wanted.assetIds.every(isWithin);
+      return required.assetIds.every(isWithin);
     }
   }
 }

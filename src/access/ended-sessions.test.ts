@@ -4,15 +4,21 @@ import { test } from "node:test";
 import { IdSource } from "../lib/ids.ts";
 import { realSystem } from "../lib/system.ts";
 import { everything } from "../query/filter.ts";
+import type { Catalog } from "../storage/catalog.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { EndedSessions, endedSessionTable } from "./ended-sessions.ts";
+import type { Rights } from "./rights.ts";
 import { type ApiKey, apiKeyTable } from "./schema.ts";
+
+const rightsOver = (catalog: Catalog): Pick<Rights, "change"> => ({
+  change: (work) => catalog.write("system", work),
+});
 
 test("an ended session is known after a restart, and an expired one frees its entry", async () => {
   let nowMs = 1_000;
   const system = { ...realSystem, nowMs: () => nowMs };
   const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
-  const parts = { catalog, system, ids: new IdSource(system, 0) };
+  const parts = { catalog, rights: rightsOver(catalog), system, ids: new IdSource(system, 0) };
   const first = new EndedSessions(parts);
   await first.end("one", 5_000);
   await first.end("one", 5_000);
@@ -42,7 +48,8 @@ test("keys made with an ended session are revoked, and the keys made with those;
     }),
   );
   await catalog.write("system", (tx) => tx.insert(apiKeyTable, keys));
-  await new EndedSessions({ catalog, system, ids: new IdSource(system, 10) }).end("one", 5_000);
+  const parts = { catalog, rights: rightsOver(catalog), system, ids: new IdSource(system, 10) };
+  await new EndedSessions(parts).end("one", 5_000);
   const kept = await catalog.read("system", (tx) => tx.get(apiKeyTable, [1, 2, 3]));
   assert.deepEqual(
     kept.map(({ deletedTime }) => deletedTime),

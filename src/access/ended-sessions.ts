@@ -3,8 +3,9 @@ import type { IdSource } from "../lib/ids.ts";
 import type { System } from "../lib/system.ts";
 import { between, everything } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
-import type { Catalog, Table } from "../storage/catalog.ts";
+import type { ProjectCatalog, Table } from "../storage/catalog.ts";
 import { madeWith, originOf, revokeKeys } from "./credentials.ts";
+import type { Rights } from "./rights.ts";
 
 interface EndedSession {
   readonly id: number;
@@ -26,11 +27,18 @@ export const endedSessionTable: Table<EndedSession> = {
   wordsOf: [],
 };
 
+interface EndedSessionsParts {
+  readonly catalog: ProjectCatalog;
+  readonly rights: Pick<Rights, "change">;
+  readonly ids: IdSource;
+  readonly system: System;
+}
+
 export class EndedSessions {
-  readonly #parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly system: System };
+  readonly #parts: EndedSessionsParts;
   readonly #ended = new Map<string, number>();
 
-  constructor(parts: { readonly catalog: Catalog; readonly ids: IdSource; readonly system: System }) {
+  constructor(parts: EndedSessionsParts) {
     this.#parts = parts;
   }
 
@@ -53,12 +61,12 @@ export class EndedSessions {
    */
   async end(sessionId: string, untilMs: number): Promise<void> {
     if (this.#ended.has(sessionId)) return;
-    const { catalog, ids, system } = this.#parts;
+    const { rights, ids, system } = this.#parts;
     const nowMs = system.nowMs();
     this.#ended.set(sessionId, untilMs);
     for (const [old, oldUntilMs] of this.#ended) if (oldUntilMs <= nowMs) this.#ended.delete(old);
     const expired = between("untilMs", { to: { value: nowMs, inclusive: true } });
-    await catalog.write("system", async (tx) => {
+    await rights.change(async (tx) => {
       await tx.remove(endedSessionTable, expired);
       await tx.insert(endedSessionTable, [{ id: ids.next(), sessionId, untilMs }]);
       await revokeKeys(tx, madeWith([originOf.login(sessionId)]), nowMs);

@@ -1,4 +1,7 @@
-// Combines the capabilities of a caller's groups, and caches them for a short time.
+// Combines the capabilities of a caller's groups, caches them, and refuses to grant more than a caller has.
+//
+// Each change of groups, accounts, keys, sessions and projects is made by `Rights.change`. It raises
+// `generation`, and each cache of callers or rights compares this number with that of its entry.
 
 import { fail } from "../errors.ts";
 import { LruCache } from "../lib/lru-cache.ts";
@@ -6,7 +9,7 @@ import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { and, equals, type Filter, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
-import type { Catalog, CatalogReader } from "../storage/catalog.ts";
+import type { Catalog, CatalogReader, CatalogWriter } from "../storage/catalog.ts";
 import type { Caller } from "./caller.ts";
 import { administrator, type Capability } from "./capabilities.ts";
 import { type Ancestors, administersGroups, coversCapability, rootsIn } from "./compare-capabilities.ts";
@@ -14,14 +17,14 @@ import { capabilitiesOf } from "./permissions.ts";
 import { type Group, groupTable } from "./schema.ts";
 
 export interface Grants {
-  /** The groups that count: those that exist, else the project's default group. */
+  /** The existing groups of the caller, or else the project's default group. */
   readonly groupIds: readonly number[];
   readonly capabilities: readonly Capability[];
 }
 
 /**
- * How a caller is in groups: an account names them, an identity provider names what they come from, and is
- * itself one of the `sources` that a group may be bound to.
+ * How to find a caller's groups. An account lists their ids. An identity provider lists source ids, and a
+ * group may be bound to some providers: its `source` is one of `sources`.
  */
 export type Membership =
   | { readonly ids: readonly number[] }
@@ -30,16 +33,16 @@ export type Membership =
 interface RightsParts {
   readonly catalog: Catalog;
   readonly system: System;
-  /** The group of those who are in no other. */
+  /** The group of callers who are in no other group. */
   readonly defaultGroupOf: (tx: CatalogReader, projectId: number) => Promise<number | undefined>;
   /** Assets of a project with all assets above each. */
   readonly ancestorsOf: (projectId: number, assetIds: readonly number[]) => Promise<Ancestors>;
 }
 
-/** What a change would let others do. */
-export interface Granted {
+/** Capabilities that a change grants to others. */
+export interface Granting {
   readonly capabilities: readonly Capability[];
-  /** What they may do already. */
+  /** The capabilities that they have already. */
   readonly before?: readonly Capability[];
   /** The field of the request that makes the change. */
   readonly field: string;
@@ -47,7 +50,7 @@ export interface Granted {
 
 export class Rights {
   readonly #parts: RightsParts;
-  readonly #known = new LruCache<string, { grants: Grants; generation: number; untilMs: number }>(1_000);
+  readonly #cached = new LruCache<string, { grants: Grants; generation: number; untilMs: number }>(1_000);
   #generation = 0;
 
   constructor(parts: RightsParts) {
@@ -59,21 +62,28 @@ export class Rights {
     return this.#generation;
   }
 
-  /** Makes cached rights out of date. Call it after each change of groups, accounts, keys or projects. */
-  changed(): void {
-    this.#generation++;
+  /**
+   * Writes system tables: groups, accounts, keys, sessions and projects. Cached rights are out of date when
+   * it resolves. The type of `Services.catalog` allows no other way to write them.
+   */
+  async change<Result>(work: (tx: CatalogWriter) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#parts.catalog.write("system", work);
+    } finally {
+      this.#generation++;
+    }
   }
 
   /** What the groups of a project grant together; changes by other processes count within `keyCacheMsMax`. */
   async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
     const { catalog, system } = this.#parts;
-    const name = JSON.stringify([projectId, membership]);
+    const key = JSON.stringify([projectId, membership]);
     const generation = this.#generation;
-    const known = this.#known.get(name);
-    if (known?.generation === generation && known.untilMs > system.monotonicMs()) return known.grants;
+    const cached = this.#cached.get(key);
+    if (cached?.generation === generation && cached.untilMs > system.monotonicMs()) return cached.grants;
     const groups = await catalog.read("system", (tx) => this.#groupsOf(tx, projectId, membership));
     const grants = { groupIds: groups.map(({ id }) => id), capabilities: groups.flatMap(capabilitiesIn) };
-    this.#known.set(name, { grants, generation, untilMs: system.monotonicMs() + limits.keyCacheMsMax });
+    this.#cached.set(key, { grants, generation, untilMs: system.monotonicMs() + limits.keyCacheMsMax });
     return grants;
   }
 
@@ -81,10 +91,10 @@ export class Rights {
    * Refuses (403) to grant capabilities that the caller does not have, unless the caller administers groups.
    * Every change that can grant a capability calls this (docs/access.md, Who can grant what).
    */
-  async requireGrantable(caller: Caller, { capabilities, before = [], field }: Granted): Promise<void> {
+  async requireGrantable(caller: Caller, { capabilities, before = [], field }: Granting): Promise<void> {
     if (administersGroups(caller.capabilities)) return;
-    const unheld = await this.#unheld(caller.projectId, [...caller.capabilities, ...before], capabilities);
-    if (unheld) throw fail("right-not-held", { field, acl: unheld.acl, actions: unheld.actions });
+    const missing = await this.#missing(caller.projectId, [...caller.capabilities, ...before], capabilities);
+    if (missing) throw fail("right-not-held", { field, acl: missing.acl, actions: missing.actions });
   }
 
   /** As `requireGrantable`, for all that an account in these groups may do. */
@@ -97,39 +107,40 @@ export class Rights {
     await this.requireGrantable(caller, { capabilities, field });
   }
 
-  /** Whether `held` covers all of `wanted`. */
+  /** Whether `granted` covers every capability in `required`. */
   async covers(
     projectId: number,
-    held: readonly Capability[],
-    wanted: readonly Capability[],
+    granted: readonly Capability[],
+    required: readonly Capability[],
   ): Promise<boolean> {
-    return (await this.#unheld(projectId, held, wanted)) === undefined;
+    return (await this.#missing(projectId, granted, required)) === undefined;
   }
 
-  async #unheld(projectId: number, held: readonly Capability[], wanted: readonly Capability[]) {
-    const ancestors = await this.#parts.ancestorsOf(projectId, rootsIn(wanted));
-    return wanted.find((one) => !coversCapability(held, one, ancestors));
+  /** Returns the first capability in `required` that `granted` does not cover. */
+  async #missing(projectId: number, granted: readonly Capability[], required: readonly Capability[]) {
+    const ancestors = await this.#parts.ancestorsOf(projectId, rootsIn(required));
+    return required.find((capability) => !coversCapability(granted, capability, ancestors));
   }
 
-  /** The groups of a project that are meant, without the default group for those who are in none. */
+  /** The ids of the groups that a membership names, without the default group. */
   async groupIdsOf(projectId: number, membership: Membership): Promise<number[]> {
-    const named = namedBy(membership);
-    const groups = await this.#parts.catalog.read("system", (tx) => liveGroups(tx, projectId, named));
+    const filter = groupFilter(membership);
+    const groups = await this.#parts.catalog.read("system", (tx) => liveGroups(tx, projectId, filter));
     return groups.map(({ id }) => id);
   }
 
   async #groupsOf(tx: CatalogReader, projectId: number, membership: Membership): Promise<Group[]> {
-    const groups = await liveGroups(tx, projectId, namedBy(membership));
+    const groups = await liveGroups(tx, projectId, groupFilter(membership));
     if (groups.length > 0) return groups;
     const byDefault = await this.#parts.defaultGroupOf(tx, projectId);
     return byDefault === undefined ? [] : liveGroups(tx, projectId, equals("id", byDefault));
   }
 }
 
-function namedBy(membership: Membership): Filter {
+function groupFilter(membership: Membership): Filter {
   if ("ids" in membership) return oneOf("id", membership.ids);
-  const fitting = or(equals("source", null), oneOf("source", membership.sources));
-  return and(oneOf("sourceId", membership.sourceIds), fitting);
+  const ofProvider = or(equals("source", null), oneOf("source", membership.sources));
+  return and(oneOf("sourceId", membership.sourceIds), ofProvider);
 }
 
 /** The records of a project that are not deleted. */
@@ -143,7 +154,7 @@ export const liveGroups = (tx: CatalogReader, projectId: number, filter: Filter)
     page: { limit: limits.listItemsMax },
   });
 
-/** All that a group grants. */
+/** The capabilities that a group grants, those of older permissions included. */
 export function capabilitiesIn({
   grantsEverything,
   capabilities,

@@ -44,14 +44,14 @@ export class Sessions {
 
   /** Begins a session of a stored key; undefined when the key or its account has ended meanwhile. */
   async beginWithKey(keyId: number): Promise<BegunSession | undefined> {
-    const { catalog, keys, system } = this.#parts;
+    const { rights, keys, system } = this.#parts;
     const known = await keys.callerOfStored(keyId);
     if (known?.caller.userId === undefined) return undefined;
     const { projectId, projectUrlName: project, userId: accountId, credential } = known.caller;
     const expiresTime = notAfter(credential, system.nowMs() + limits.sessionMsMax);
     const cookie = this.#newSecret("ms_");
     const session = { projectId, project, accountId, keyId, expiresTime, hash: this.#hashOf(cookie) };
-    await catalog.write("system", (tx) => this.#insert(tx, session));
+    await rights.change((tx) => this.#insert(tx, session));
     return { caller: known.caller, expiresTime, cookie };
   }
 
@@ -60,10 +60,10 @@ export class Sessions {
    * is created if missing.
    */
   async createLink({ id: projectId, urlName: project }: KeyProject): Promise<string> {
-    const { catalog, system } = this.#parts;
+    const { rights, system } = this.#parts;
     const token = this.#newSecret("ml_");
     const expiresTime = system.nowMs() + limits.signInLinkMsMax;
-    await catalog.write("system", async (tx) => {
+    await rights.change(async (tx) => {
       const { id: accountId } = await ensureAdministrator(tx, projectId, this.#parts);
       const link = { projectId, project, accountId, isLink: true, expiresTime, hash: this.#hashOf(token) };
       await this.#insert(tx, link);
@@ -76,10 +76,10 @@ export class Sessions {
    * expired, or its account is deleted.
    */
   async beginWithLink(token: string): Promise<BegunSession | undefined> {
-    const { catalog, system } = this.#parts;
+    const { rights, system } = this.#parts;
     const expiresTime = system.nowMs() + limits.sessionMsMax;
     const cookie = this.#newSecret("ms_");
-    const hasBegun = await catalog.write("system", async (tx) => {
+    const hasBegun = await rights.change(async (tx) => {
       const link = await this.#stored(tx, token);
       if (!link?.isLink || link.expiresTime <= system.nowMs()) return false;
       await tx.remove(sessionTable, equals("id", link.id));
@@ -106,9 +106,8 @@ export class Sessions {
 
   /** Ends the session of this cookie; on disk when it resolves. */
   async end(cookie: string): Promise<void> {
-    const { catalog, rights } = this.#parts;
-    await catalog.write("system", (tx) => tx.remove(sessionTable, equals("hash", this.#hashOf(cookie))));
-    rights.changed();
+    const ended = equals("hash", this.#hashOf(cookie));
+    await this.#parts.rights.change((tx) => tx.remove(sessionTable, ended));
   }
 
   async #read(cookie: string): Promise<KnownCaller | undefined> {

@@ -49,7 +49,7 @@ const idMissing = "The id of the key is missing; see: millrace key list";
 const dayMs = 24 * 3_600_000;
 
 const actions: Readonly<Record<string, Action>> = {
-  async create({ catalog, keys, ...maker }, project, given) {
+  async create({ rights, keys, ...maker }, project, given) {
     expectWords(given.words, 0, "");
     const { user, label = "made on the command line", days } = given;
     if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
@@ -57,7 +57,7 @@ const actions: Readonly<Record<string, Action>> = {
     const account =
       user === undefined
         ? undefined
-        : await catalog.write("system", (tx) => ensureAccount(tx, project.id, user, maker));
+        : await rights.change((tx) => ensureAccount(tx, project.id, user, maker));
     const made = await keys.create(project, label, {
       ...(account && { accountId: account.id }),
       ...(days !== undefined && { expiresTime: maker.system.nowMs() + Number(days) * dayMs }),

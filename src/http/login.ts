@@ -68,8 +68,8 @@ const callbackOf = (baseUrl: string) => `${baseUrl}/login/callback`;
 /** Each pending login in a browser has its own cookie: a silent login may run in a frame beside another. */
 const pendingCookie = (state: string) => `millrace_login_${state.slice(0, 16)}`;
 
-function toProvider({ location, state, kept }: BegunLogin, baseUrl: string): BrowserResponse {
-  const pending = { value: kept, maxAgeMs: limits.pendingLoginMsMax, sameSite: "Lax" } as const;
+function toProvider({ location, state, cookie }: BegunLogin, baseUrl: string): BrowserResponse {
+  const pending = { value: cookie, maxAgeMs: limits.pendingLoginMsMax, sameSite: "Lax" } as const;
   return { location, cookies: [cookieHeader(baseUrl, pendingCookie(state), pending)] };
 }
 
@@ -150,9 +150,9 @@ export const loginRoutes: readonly OpenRoute[] = [
     handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search }) => {
       authenticator.throttle.countLogin(sender.address);
       const pending = pendingCookie(query.state);
-      const answer = new URL(callbackOf(baseUrl) + search);
-      const kept = cookieIn(sender.headers.cookie, cookieName(baseUrl, pending));
-      const { location, session, isConsole } = await browserLogin.finish(answer, kept);
+      const callback = new URL(callbackOf(baseUrl) + search);
+      const cookie = cookieIn(sender.headers.cookie, cookieName(baseUrl, pending));
+      const { location, session, isConsole } = await browserLogin.finish(callback, cookie);
       const sameSite = isConsole ? "Strict" : "Lax";
       const begun = session && ({ value: session, maxAgeMs: limits.loginMsMax, sameSite } as const);
       return {

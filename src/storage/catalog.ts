@@ -132,6 +132,13 @@ export interface Catalog {
   close(): Promise<void>;
 }
 
+/**
+ * A catalog without writes to the system tables: `Rights.change` makes these, so that no cache misses one.
+ */
+export interface ProjectCatalog extends Omit<Catalog, "write"> {
+  write<Result>(project: ProjectId, work: (tx: CatalogWriter) => Promise<Result>): Promise<Result>;
+}
+
 /** Checks columns for `setColumns`, which updates neither unique combinations nor the full-text index. */
 export function assertPlain(table: AnyTable, columns: readonly string[]): void {
   for (const column of columns) {

@@ -83,10 +83,8 @@ export async function administratorKey(
   services: Services,
   { id: projectId, urlName: project }: KeyProject,
 ): Promise<RunKey> {
-  const { catalog, keys } = services;
-  const { id: accountId } = await catalog.write("system", (tx) =>
-    ensureAdministrator(tx, projectId, services),
-  );
+  const { rights, keys } = services;
+  const { id: accountId } = await rights.change((tx) => ensureAdministrator(tx, projectId, services));
   const expiresTime = limits.timeMsMax;
   return keys.createTemporary({ projectId, project, accountId, expiresTime, startedWith: undefined });
 }

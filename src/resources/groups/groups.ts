@@ -45,9 +45,8 @@ export async function createGroups(ctx: RequestContext, items: readonly NewGroup
   }
   const own = { projectId: ctx.projectId, createdTime: ctx.system.nowMs() };
   const groups: Group[] = items.map((item) => ({ ...item, ...own, id: ctx.ids.next() }));
-  await ctx.catalog.write("system", (tx) => tx.insert(groupTable, groups));
+  await ctx.rights.change((tx) => tx.insert(groupTable, groups));
   // Users whom an identity provider assigns to these groups are members at once.
-  ctx.rights.changed();
   return groups;
 }
 
@@ -234,11 +233,9 @@ async function changeRights<Result>(
   ctx: RequestContext,
   change: (tx: CatalogWriter) => Promise<Result>,
 ): Promise<Result> {
-  const answer = await ctx.catalog.write("system", (tx) =>
+  return ctx.rights.change((tx) =>
     keepAdministered(tx, { projectId: ctx.projectId, nowMs: ctx.system.nowMs() }, () => change(tx)),
   );
-  ctx.rights.changed();
-  return answer;
 }
 
 async function membersOf(

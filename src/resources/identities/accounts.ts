@@ -36,7 +36,7 @@ export async function createAccounts(ctx: RequestContext, items: readonly NewAcc
   for (const [index, { groupIds }] of items.entries())
     await ctx.rights.requireGrantableGroups(ctx.caller, { groupIds, field: `items[${index}].groups` });
   const createdTime = ctx.system.nowMs();
-  return ctx.catalog.write("system", async (tx) => {
+  return ctx.rights.change(async (tx) => {
     await refuseTakenNames(tx, ctx, items);
     for (const [index, { groupIds }] of items.entries())
       await requireGroups(tx, ctx, { ids: groupIds, field: `items[${index}].groups` });
@@ -82,7 +82,7 @@ export async function getAccount(ctx: RequestContext, id: number): Promise<Accou
 export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(accountsFor(ctx, "DELETE"), liveIn(ctx.projectId));
   const nowMs = ctx.system.nowMs();
-  await ctx.catalog.write("system", async (tx) => {
+  await ctx.rights.change(async (tx) => {
     await existingRecords(tx, accountTable, seen, { ids, field: "items" });
     await keepAdministered(tx, { projectId: ctx.projectId, nowMs }, async () => {
       const deleted = ids.map((id) => ({ id, groupIds: [], deletedTime: nowMs }));
@@ -90,7 +90,6 @@ export async function deleteAccounts(ctx: RequestContext, ids: readonly number[]
       await revokeKeys(tx, oneOf("accountId", ids), nowMs);
     });
   });
-  ctx.rights.changed();
 }
 
 async function refuseTakenNames(

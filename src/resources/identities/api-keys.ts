@@ -53,7 +53,7 @@ export async function createApiKeys(
     ctx,
     await ctx.catalog.read("system", (tx) => existingRecords(tx, accountTable, accounts, named)),
   );
-  return ctx.catalog.write("system", async (tx) => {
+  return ctx.rights.change(async (tx) => {
     if (await isEnded(tx, credential)) throw fail("unauthenticated", { reason: "unknown-key" });
     await existingRecords(tx, accountTable, accounts, named);
     const made = await mapInSlices(items, ({ accountId }, index) => {
@@ -126,11 +126,10 @@ export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey
 export async function deleteApiKeys(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const seen = and(liveIn(ctx.projectId), ownedBy(ctx, "DELETE", "accountId"));
   const nowMs = ctx.system.nowMs();
-  await ctx.catalog.write("system", async (tx) => {
+  await ctx.rights.change(async (tx) => {
     await existingRecords(tx, apiKeyTable, seen, { ids, field: "items" });
     await keepAdministered(tx, { projectId: ctx.projectId, nowMs }, () =>
       revokeKeys(tx, oneOf("id", ids), nowMs),
     );
   });
-  ctx.rights.changed();
 }

@@ -54,7 +54,7 @@ export async function replaceProject(ctx: RequestContext, content: ProjectConten
   if (defaultGroupId !== undefined)
     await refuseDefaultGroup(ctx, { ids: [defaultGroupId], field: "items[0].defaultGroupId" });
   const nowMs = ctx.system.nowMs();
-  const replaced = await ctx.catalog.write("system", async (tx) => {
+  return ctx.rights.change(async (tx) => {
     const { authentication: old, ...before } = await projectWith(tx, ctx.projectId);
     const after: Project = {
       id: before.id,
@@ -69,8 +69,6 @@ export async function replaceProject(ctx: RequestContext, content: ProjectConten
     await revokeKeysOf(tx, { id: after.id, old, next: after.authentication }, nowMs);
     return after;
   });
-  ctx.rights.changed();
-  return replaced;
 }
 
 function refuseProvider({ capabilities }: Caller, old: Provider | undefined, next: Provider | undefined) {
@@ -110,13 +108,13 @@ export const defaultGroupOf = async (tx: CatalogReader, projectId: ProjectId): P
 
 /** Sets who may log in to a project, including secrets. */
 export async function setAuthentication(
-  { catalog, system }: Pick<Services, "catalog" | "system">,
+  { rights, system }: Pick<Services, "rights" | "system">,
   projectId: ProjectId,
   authentication: Authentication,
 ): Promise<void> {
   const nowMs = system.nowMs();
   const changed = { id: projectId, authentication, lastUpdatedTime: nowMs };
-  await catalog.write("system", async (tx) => {
+  await rights.change(async (tx) => {
     const { authentication: old } = await projectWith(tx, projectId);
     await tx.setColumns(projectTable, ["authentication", "lastUpdatedTime"], [changed]);
     await revokeKeysOf(tx, { id: projectId, old, next: authentication }, nowMs);
@@ -145,11 +143,11 @@ async function revokeKeysOf(
 
 /** The project with this URL name, created if it does not exist; `isNew` tells whether it was. */
 export async function ensureProject(
-  services: Pick<Services, "catalog" | "ids" | "system">,
+  services: Pick<Services, "rights" | "ids" | "system">,
   urlName: string,
 ): Promise<{ project: Project; isNew: boolean }> {
-  const { catalog, ids, system } = services;
-  return catalog.write("system", async (tx) => {
+  const { rights, ids, system } = services;
+  return rights.change(async (tx) => {
     const known = await byUrlName(tx, urlName);
     if (known) return { project: known, isNew: false };
     const nowMs = system.nowMs();

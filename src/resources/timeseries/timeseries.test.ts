@@ -273,7 +273,8 @@ describe("deleting series", () => {
 
   it("takes their datapoints, and what a crash leaves goes at the next start", async () => {
     const points = new NaivePointsStore();
-    const ctx = contextOf(freshCatalog(), points);
+    const catalog = freshCatalog();
+    const ctx = contextOf(catalog, points);
     const [a, b, c] = (await create(ctx, "a", "b", "c")) as [TimeSeries, TimeSeries, TimeSeries];
     for (const { id } of [a, b, c]) await append(points, id);
     await deleteTimeSeries(ctx, { ids: [a.id] });
@@ -286,7 +287,7 @@ describe("deleting series", () => {
     assert.deepEqual([await idOf(ctx, "b"), await pointsOf(points, b.id)], [undefined, [5]]);
     const now = { createdTime: 0, lastUpdatedTime: 0 };
     const demo: Project = { id: ctx.projectId, name: "demo", urlName: "demo", ...now };
-    await ctx.catalog.write("system", (tx) => tx.insert(projectTable, [demo]));
+    await catalog.write("system", (tx) => tx.insert(projectTable, [demo]));
     await finishDeletions(ctx);
     assert.deepEqual([await pointsOf(points, b.id), await pointsOf(points, c.id)], [[], [5]]);
     const left = await ctx.catalog.read(ctx.projectId, (tx) => tx.count(pendingDeletionTable, everything));
