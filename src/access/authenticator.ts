@@ -1,6 +1,7 @@
 // Turns the credentials of a request into its caller: an API key, else a token, else the cookie of a session.
 import type { IncomingHttpHeaders } from "node:http";
 import { type Failure, fail } from "../errors.ts";
+import { baseUrlOf } from "../lib/base-url.ts";
 import { cookieIn } from "../lib/cookies.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
@@ -76,7 +77,10 @@ export class Authenticator {
 
   /** The session of the request's cookie, whatever other credentials it has. */
   async authenticateCookie(sender: RequestSource): Promise<AuthenticationResult> {
-    const cookie = cookieIn(sender.headers.cookie, sessionCookieName(this.#parts.baseUrl));
+    const { headers } = sender;
+    if (headers.cookie === undefined) return {};
+    const name = sessionCookieName(baseUrlOf(this.#parts.baseUrl, headers));
+    const cookie = cookieIn(headers.cookie, name);
     if (cookie === undefined) return {};
     // The cookie of a login is a signed token, and has dots.
     return cookie.includes(".") ? this.#presentLogin(cookie, sender) : this.#presentSession(cookie, sender);

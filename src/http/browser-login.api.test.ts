@@ -56,6 +56,8 @@ const wish = (more: Readonly<Record<string, string>> = {}) =>
     ...more,
   });
 
+const sessionCookie = () => `millrace_session_${new URL(server.baseUrl).port}`;
+
 const go = (page: Page, address: string) => page.goto(address, { waitUntil: "commit" });
 
 /** Completes the provider's pages, and returns the final address of the browser. */
@@ -141,7 +143,7 @@ describe("a login in a browser", needed, () => {
       assert.deepEqual(
         { ...session, value: "", expires: 0 },
         {
-          name: "millrace_session",
+          name: sessionCookie(),
           value: "",
           expires: 0,
           domain: "127.0.0.1",
@@ -240,7 +242,7 @@ describe("a login in a browser", needed, () => {
     await Promise.all([page.waitForURL(`${server.baseUrl}/assets/**`), page.click("button[type=submit]")]);
     assert.equal(page.url(), `${server.baseUrl}/assets/12?tab=events`);
     const cookies = await context.cookies(server.baseUrl);
-    const session = cookies.find(({ name }) => name === "millrace_session");
+    const session = cookies.find(({ name }) => name === sessionCookie());
     assert.deepEqual([session?.sameSite, session?.httpOnly, session?.path], ["Strict", true, "/"]);
     const info = (await page.evaluate(`fetch("/session").then((response) => response.json())`)) as object;
     assert.deepEqual(
@@ -277,7 +279,7 @@ describe("a login in a browser", needed, () => {
     const { origin, pathname, searchParams } = new URL(back.headers.get("location")!);
     assert.deepEqual([origin, pathname], [server.baseUrl, "/sign-in"]);
     assert.equal(searchParams.get("error"), "access_denied");
-    assert.ok(!back.headers.getSetCookie().some((header) => header.startsWith("millrace_session=")));
+    assert.ok(!back.headers.getSetCookie().some((header) => header.startsWith("millrace_session")));
     for (const elsewhere of ["https://evil.example/", "@evil.example/", ".evil.example/", "assets"]) {
       const query = new URLSearchParams({ page: elsewhere });
       const refused = await fetch(`${server.baseUrl}/session/login?${query}`, { redirect: "manual" });

@@ -34,6 +34,11 @@ const own = () => ({ origin: server.baseUrl });
 const signIn = (body: unknown, headers: Headers = {}) =>
   server.ask.root("POST /session", body, { ...stranger, ...headers });
 
+/** Tests let the server choose its port, so that it has another one after a restart. */
+const cookieName = () => `millrace_session_${new URL(server.baseUrl).port}`;
+const cookieWith = (value: string) => `${cookieName()}=${value}`;
+const afterRestart = (cookie: string) => cookieWith(cookie.split("=")[1]!);
+
 const cookieIn = ({ headers }: TestResponse): string => headers.getSetCookie()[0]!.split(";")[0]!;
 
 /** Signs in, and returns the cookie as a browser sends it back. */
@@ -69,10 +74,9 @@ describe("a session", () => {
     const response = await signIn({ apiKey: server.key });
     const [header = "", ...others] = response.headers.getSetCookie();
     assert.deepEqual(others, []);
-    assert.match(
-      header,
-      /^millrace_session=ms_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
-    );
+    const [value = "", attributes] = header.split(/(?<=^[^;]*);/);
+    assert.match(value, new RegExp(`^${cookieName()}=ms_[\\w-]{32}$`));
+    assert.equal(attributes, " Path=/; Max-Age=43200; HttpOnly; SameSite=Strict");
     assert.ok(!response.text.includes("ms_"), "the body does not have it");
     const cookie = cookieIn(response);
     const { account, capabilities, expiresTime, ...info } = response.json as {
@@ -95,7 +99,7 @@ describe("a session", () => {
   it("tells the project before anybody signs in, and nothing about a caller", async () => {
     const options = await server.ask.root("GET /session/options", undefined, stranger);
     assert.deepEqual(options.json, { project: "demo", identityProviders: [] });
-    for (const cookie of ["", "millrace_session=", "millrace_session=ms_x", "millrace_session=a.b.c"]) {
+    for (const cookie of ["", ...["", "ms_x", "a.b.c"].map(cookieWith)]) {
       const response = await session(cookie);
       assert.equal(response.status, 401, cookie);
       assert.deepEqual(Object.keys(response.json as object), ["error"]);
@@ -113,15 +117,15 @@ describe("a session", () => {
     assert.equal((await server.ask("GET /assets", undefined, { "api-key": value })).status, 401);
     const bearer = { ...stranger, authorization: `Bearer ${value}` };
     assert.equal((await server.ask("GET /assets", undefined, bearer)).status, 401);
-    const asKey = byCookie(`millrace_session=${server.key}`);
+    const asKey = byCookie(cookieWith(server.key));
     assert.equal((await server.ask("GET /assets", undefined, asKey)).status, 401);
   });
 
   it("has a new cookie at each sign-in, and ends the session of the cookie before", async () => {
     const first = await cookieOf();
-    const planted = await signIn({ apiKey: server.key }, { cookie: "millrace_session=ms_planted" });
-    assert.notEqual(cookieIn(planted), "millrace_session=ms_planted");
-    assert.equal(await statusOf("millrace_session=ms_planted"), 401);
+    const planted = await signIn({ apiKey: server.key }, { cookie: cookieWith("ms_planted") });
+    assert.notEqual(cookieIn(planted), cookieWith("ms_planted"));
+    assert.equal(await statusOf(cookieWith("ms_planted")), 401);
     const second = cookieIn(await signIn({ apiKey: server.key }, byCookie(first)));
     assert.notEqual(second, first);
     assert.deepEqual([await statusOf(first), await statusOf(second)], [401, 200]);
@@ -130,7 +134,7 @@ describe("a session", () => {
   it("survives a restart, and its cookie is stored nowhere", async () => {
     const cookie = await cookieOf();
     await server.restart();
-    assert.equal(await statusOf(cookie), 200);
+    assert.equal(await statusOf(afterRestart(cookie)), 200);
     const rows = await server.app.services.catalog.read("system", (tx) =>
       tx.find(sessionTable, { filter: everything, order: byId, page: { limit: 1_000 } }),
     );
@@ -160,14 +164,15 @@ describe("a session ends", () => {
     const [cookie, other] = [await cookieOf(), await cookieOf()];
     const out = await server.ask.root("DELETE /session", undefined, byCookie(cookie));
     assert.equal(out.status, 204);
-    assert.match(out.headers.get("set-cookie")!, /^millrace_session=; Path=\/; Max-Age=0; HttpOnly/);
+    assert.match(out.headers.get("set-cookie")!, /^millrace_session_\d+=; Path=\/; Max-Age=0; HttpOnly/);
     assert.deepEqual([await statusOf(cookie), await statusOf(other)], [401, 200]);
     assert.equal((await assets(cookie)).status, 401);
     await server.restart();
-    assert.deepEqual([await statusOf(cookie), await statusOf(other)], [401, 200]);
-    assert.equal((await server.ask.root("DELETE /session", undefined, byCookie(cookie))).status, 204);
-    await server.ask.root("POST /logout", undefined, byCookie(other));
-    assert.equal(await statusOf(other), 401);
+    const [ended, valid] = [afterRestart(cookie), afterRestart(other)];
+    assert.deepEqual([await statusOf(ended), await statusOf(valid)], [401, 200]);
+    assert.equal((await server.ask.root("DELETE /session", undefined, byCookie(ended))).status, 204);
+    await server.ask.root("POST /logout", undefined, byCookie(valid));
+    assert.equal(await statusOf(valid), 401);
   });
 
   it("with its key, with its account, and with the key that created its key", async () => {
@@ -294,8 +299,8 @@ describe("attempts are limited", () => {
     const cookie = await cookieOf();
     assert.equal(await statusOf(cookie), 200);
     for (let at = 0; at < attemptsPerMinute; at++)
-      assert.equal(await statusOf(`millrace_session=ms_guess${at}`), 401);
-    assert.equal(await statusOf("millrace_session=ms_guess"), 429);
+      assert.equal(await statusOf(cookieWith(`ms_guess${at}`)), 401);
+    assert.equal(await statusOf(cookieWith("ms_guess")), 429);
     assert.equal((await signIn({ apiKey: "guess" })).status, 429);
     assert.equal(await statusOf(cookie), 200);
     clockMs += limits.keyCacheMsMax * 2;
@@ -312,6 +317,7 @@ describe("the cookie of a server with a public address", () => {
   const cases = [
     ["https://millrace.plant.example", "__Host-millrace_session", "/", "; Secure"],
     ["https://plant.example/millrace", "__Secure-millrace_session", "/millrace", "; Secure"],
+    ["https://plant.example:8443", "__Host-millrace_session_8443", "/", "; Secure"],
     ["http://plant.example/millrace", "millrace_session", "/millrace", ""],
   ] as const;
   for (const [baseUrl, name, path, secure] of cases)
@@ -337,4 +343,32 @@ describe("the cookie of a server with a public address", () => {
       if (secure) assert.equal(await status(cookie.replace(name, "millrace_session"), origin), 401);
       await behind.close();
     });
+});
+
+describe("two servers on one host", () => {
+  it("have cookies of their own, and neither accepts or removes that of the other", async (t) => {
+    const other = await startTestServer({ system, attemptsPerMinute });
+    t.after(() => other.close());
+    const sessions = [server, other].map(async ({ ask, key }) =>
+      cookieIn(await ask.root("POST /session", { apiKey: key }, stranger)),
+    );
+    const [first, second] = (await Promise.all(sessions)) as [string, string];
+    assert.notEqual(first.split("=")[0], second.split("=")[0]);
+    // A browser sends the cookies of a host to all its ports.
+    const statuses = async (cookie: string) =>
+      Promise.all(
+        [server, other].map(async ({ ask, baseUrl: origin }) => {
+          const headers = { ...stranger, cookie, origin };
+          return (await ask.root("GET /session", undefined, headers)).status;
+        }),
+      );
+    assert.deepEqual(await statuses(`${first}; ${second}`), [200, 200]);
+    assert.deepEqual(await statuses(`${second}; ${first}`), [200, 200]);
+    assert.deepEqual(await statuses(first), [200, 401]);
+    const headers = { ...stranger, cookie: `${first}; ${second}`, origin: other.baseUrl };
+    const out = await other.ask.root("DELETE /session", undefined, headers);
+    assert.deepEqual(out.headers.getSetCookie().length, 1);
+    assert.equal(cookieIn(out), `${second.split("=")[0]}=`);
+    assert.deepEqual(await statuses(`${first}; ${second}`), [200, 401]);
+  });
 });

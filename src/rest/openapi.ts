@@ -65,8 +65,9 @@ const securitySchemes = {
     in: "cookie",
     name: "millrace_session",
     description:
-      "Set by a login in a browser and by `POST /session`; under https its name begins with `__Host-`, " +
-      "below a base path with `__Secure-`",
+      "Set by a login in a browser and by `POST /session`. Its name ends with the port of the server's " +
+      "address unless that is 80 or 443, as in `millrace_session_8787`. Under https it begins with " +
+      "`__Host-`, below a base path with `__Secure-`",
   },
 };
 
