@@ -1,8 +1,8 @@
 // Writes the generated pages of docs/. With --check it lists generated pages that are out of date, and
 // references in docs to targets that do not exist.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { generatedPages } from "./docs/generated.ts";
 import { brokenMentions } from "./docs/mentions.ts";
+import { generatedPages } from "./docs/pages.ts";
 import { joinParagraphs } from "./tidy/paragraphs.ts";
 
 const root = new URL("..", import.meta.url).pathname;

@@ -1,9 +1,9 @@
 // The checks of docs find each missing target, and nothing else.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { generatedPages, table } from "./generated.ts";
 import { headingsOf } from "./headings.ts";
 import { brokenCitations, citesPageOfRoutes, missingSources, problemsIn } from "./mentions.ts";
+import { generatedPages, table } from "./pages.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const headings = () => new Set(["pages"]);

@@ -150,7 +150,7 @@ function partOf(path: string): Part {
     return first === "context.ts" ? "context" : "top";
   }
   if (first === "resources") return "resource";
-  if (first === "errors") return "errors";
+  if (first === "errors" || first === "limits") return "errors";
   if (first === "demo") return segmentOf(path, 2) === "demo-runner.ts" ? "port" : "demo";
   if (first === "model-runner") return segmentOf(path, 2) === "model-runner.ts" ? "port" : "runner";
   if (first === "storage") return segmentOf(path, 3) === "" ? "port" : "store";

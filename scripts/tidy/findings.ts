@@ -23,8 +23,6 @@ export const bounds = {
   functionLines: 60,
   fileLines: 400,
   engineFileLines: 600,
-  /** `src/limits.ts` is a table. */
-  limitsFileLines: 700,
   testFileLines: 800,
   positionalParameters: 4,
   portMethods: 10,
@@ -80,7 +78,6 @@ function sizeFindings({ path, lines }: Source): Finding[] {
 
 function fileLinesMax(path: string): number {
   if (isTest(path) || path.startsWith("src/storage/conformance/")) return bounds.testFileLines;
-  if (path === "src/limits.ts") return bounds.limitsFileLines;
   return path.startsWith("src/storage/embedded-points/") ? bounds.engineFileLines : bounds.fileLines;
 }
 
@@ -254,24 +251,26 @@ function resourceFindings(sources: readonly Source[]): Finding[] {
   });
 }
 
-/** Each name in `described` of limits.ts is used somewhere as `limits.<name>`. */
+/** Each limit is declared once in `src/limits/`, and used somewhere as `limits.<name>`. */
 function limitFindings(sources: readonly Source[]): Finding[] {
-  const owner = sources.find((one) => one.path === "src/limits.ts");
-  if (!owner) return [];
-  const used = new Set(sources.filter((one) => one !== owner && !isTest(one.path)).flatMap(limitsUsed));
-  return limitsDeclared(owner).flatMap(({ name, line }) =>
-    used.has(name) ? [] : [{ path: owner.path, line, problem: `the limit ${name} bounds nothing` }],
-  );
+  const users = sources.filter(({ path }) => path !== "src/limits.ts" && !isTest(path));
+  const used = new Set(users.flatMap(limitsUsed));
+  const declared = sources.filter(({ path }) => path.startsWith("src/limits/")).flatMap(limitsDeclared);
+  const names = declared.map(({ name }) => name);
+  return declared.flatMap(({ name, path, line }, at) => {
+    if (names.indexOf(name) < at) return [{ path, line, problem: `the limit ${name} is declared twice` }];
+    return used.has(name) ? [] : [{ path, line, problem: `the limit ${name} bounds nothing` }];
+  });
 }
 
 const limitsUsed = ({ text }: Source): string[] =>
   [...text.matchAll(/\blimits\.(\w+)/g)].map((match) => match[1] ?? "");
 
-function limitsDeclared(owner: Source): { name: string; line: number }[] {
+function limitsDeclared(owner: Source): { name: string; path: string; line: number }[] {
   const members = [...nodesOf(owner.tree)].filter(isPropertyAssignment);
   return members.flatMap((member) => {
     const made = member.initializer;
     if (!isCallExpression(made) || made.expression.getText(owner.tree) !== "limit") return [];
-    return [{ name: member.name.getText(owner.tree), line: lineOf(owner, member) }];
+    return [{ name: member.name.getText(owner.tree), path: owner.path, line: lineOf(owner, member) }];
   });
 }

@@ -277,11 +277,15 @@ test("every export is imported", () => {
   assert.deepEqual(problemsIn({ ...alone, "src/lib/b.ts": 'import { lone } from "./a.ts";\nlone();\n' }), []);
 });
 
-test("every limit bounds something", () => {
-  const limits = "export const described = {\n  oneMax: limit(1),\n  twoMax: limit(2),\n};\n";
-  const user = "export const a = limits.oneMax;\n";
-  const found = problemsIn({ "src/limits.ts": limits, "src/lib/a.ts": user });
-  assert.deepEqual(found, ["src/limits.ts:4 the limit twoMax bounds nothing"]);
+test("every limit bounds something and is declared once", () => {
+  const limits = "export const oneLimits = {\n  oneMax: limit(1),\n  twoMax: limit(2),\n};\n";
+  const again = "export const twoLimits = {\n  oneMax: limit(3),\n};\n";
+  const user = "export const a = limits.oneMax + oneLimits + twoLimits;\n";
+  const found = problemsIn({ "src/limits/a.ts": limits, "src/limits/b.ts": again, "src/lib/a.ts": user });
+  assert.deepEqual(found, [
+    "src/limits/a.ts:4 the limit twoMax bounds nothing",
+    "src/limits/b.ts:3 the limit oneMax is declared twice",
+  ]);
 });
 
 test("long comments are wrapped by paragraph, and code is left alone", () => {

@@ -2,7 +2,8 @@
 import { described as settings } from "../../src/config.ts";
 import type { ErrorEntry } from "../../src/errors/entry.ts";
 import { catalogue } from "../../src/errors.ts";
-import { described } from "../../src/limits.ts";
+import type { Limit } from "../../src/limits/limit.ts";
+import { limitsBySubject } from "../../src/limits.ts";
 
 /** Path to text of every generated page. */
 export const generatedPages = (): Record<string, string> => ({
@@ -28,20 +29,21 @@ const settingsPage = () =>
   ]);
 
 const limitsPage = () =>
-  page("Limits", "src/limits.ts", [
+  page("Limits", "src/limits/", [
     "Every bound of Millrace. A request beyond one is refused with a message that names field, limit and",
     "value, except where the text says that a value is lowered to the limit.",
-    "",
-    ...table(
-      ["Limit", "Value", "Unit", "Meaning"],
-      Object.entries(described).map(([name, one]) => [
-        `\`${name}\``,
-        amount(one.value, one.unit),
-        one.unit,
-        one.meaning,
-      ]),
-    ),
+    ...Object.entries(limitsBySubject).flatMap(([subject, described]) => [
+      ...["", `## ${subject}`, ""],
+      ...table(["Limit", "Value", "Unit", "Meaning"], Object.entries(described).map(limitRow)),
+    ]),
   ]);
+
+const limitRow = ([name, { value, unit, meaning }]: [string, Limit]) => [
+  `\`${name}\``,
+  amount(value, unit),
+  unit,
+  meaning,
+];
 
 const errorsPage = () =>
   page("Errors", "src/errors/", [

@@ -1,0 +1,55 @@
+// Limits of the catalog and its queries.
+import { limit } from "./limit.ts";
+
+export const catalogLimits = {
+  filteredRowsPerRead: limit(5_000, "rows", "Rows that are read together for a filter by data."),
+  recordsMissedFirst: limit(
+    50,
+    "records",
+    "Records, plus 1/10 of a page, that a scan may reject by asset conditions before records are gathered.",
+  ),
+  recordsGatheredFirst: limit(
+    20_000,
+    "records",
+    "Records that are gathered by their assets and sorted, after that first scan rejected too many.",
+  ),
+  recordsMissedMax: limit(
+    5_000,
+    "records",
+    "Records that the next scan may reject, for a page of 100, before more records are gathered.",
+  ),
+  recordsGatheredMax: limit(
+    200_000,
+    "records",
+    "Records that are gathered by their assets and sorted. For more, the scan continues to the end.",
+  ),
+  recordsRankedMax: limit(
+    5_000,
+    "records",
+    "Records with the words of a search that are all ranked. Of more, the best are read rank by rank.",
+  ),
+  recordsIndexedAtOnce: limit(
+    50_000,
+    "records",
+    "Records that are added to a new index of the catalog between two progress messages.",
+  ),
+  catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time. Further ones wait."),
+  catalogPieceLength: limit(
+    2 ** 18,
+    "characters",
+    "Rows in one message to or from the thread of the catalog, so that it is decoded in milliseconds.",
+  ),
+  catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection caches in memory."),
+  catalogLogPages: limit(
+    16_000,
+    "pages",
+    "Pages of 4 KiB in the write-ahead log of the catalog after which they are moved into its file.",
+  ),
+  catalogIdleMs: limit(3_000, "ms", "Time without changes until the log of the catalog is emptied."),
+  catalogBusyMsMax: limit(
+    10_000,
+    "ms",
+    "How long a write waits for another process that writes the catalog.",
+  ),
+  preparedStatementsMax: limit(500, "statements", "Prepared database statements of each connection."),
+} as const;

@@ -1,0 +1,68 @@
+// Limits of time series and datapoints, and of their store.
+import { limit } from "./limit.ts";
+
+export const datapointsLimits = {
+  erasuresAtOnce: limit(100, "series", "Deleted series whose datapoints are deleted at the same time."),
+  seriesKeysCachedMax: limit(
+    200_000,
+    "keys",
+    "Names and ids of series of a project that stay in memory (about 50 MB). Others need a catalog read.",
+  ),
+  projectsCachedMax: limit(1_000, "projects", "Projects whose series stay in memory."),
+  rightsFiltersMax: limit(10_000, "filters", "Filters of permitted series with an id in a project's cache."),
+  writePlansMax: limit(
+    64,
+    "plans",
+    "Lists of series in repeated inserts that stay resolved. A list takes up to 2 MB.",
+  ),
+  writePlanSeriesMax: limit(10_000, "series", "Series of a write plan. Longer lists are resolved each time."),
+  insertScanBytesMax: limit(
+    6 * 2 ** 20,
+    "bytes",
+    "JSON of an insert that is parsed without a pause for other requests. Longer JSON is parsed in steps.",
+  ),
+  pointsPerWriteMax: limit(100_000, "points", "Datapoints in one insert, over all of its series."),
+  pointsPerReadMax: limit(
+    100_000,
+    "points",
+    "Raw datapoints of one series in one read. A larger `limit` is lowered to this.",
+  ),
+  bucketsPerReadMax: limit(
+    10_000,
+    "buckets",
+    "Aggregates of one series in one read. A larger `limit` is lowered to this.",
+  ),
+  pointsPerReadDefault: limit(100, "points", "Datapoints, aggregates or frame rows when `limit` is absent."),
+  datapointsHeldBytesMax: limit(
+    6 * 2 ** 20,
+    "bytes",
+    "Datapoints of a response in memory: 100,000 points as JSON. For more, the points are read twice.",
+  ),
+  frameRowsMax: limit(100_000, "rows", "Rows of a data frame. A larger `limit` is lowered to this."),
+  frameColumnsMax: limit(1_000, "columns", "Columns of a data frame. More are refused."),
+  seriesPerReadMax: limit(100, "series", "Items of one multi-series query or data frame."),
+  functionLengthMax: limit(4_096, "characters", "The expression of a calculated series. Longer is refused."),
+  functionDepthMax: limit(64, "levels", "Nesting of brackets, functions and signs in a calculated series."),
+  functionLeavesMax: limit(
+    100,
+    "series",
+    "Different series and aggregates in one calculated series, and its aliases.",
+  ),
+  timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest timestamp of a datapoint (1900-01-01)."),
+  timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest timestamp of a datapoint (2099-12-31)."),
+  stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
+  journalGroupBytesMax: limit(8 * 2 ** 20, "bytes", "Requests that share a sync of the journal. More wait."),
+  pointsInFlightBytesMax: limit(
+    48 * 2 ** 20,
+    "bytes",
+    "Accepted datapoints that the shards have not applied yet. Further writes wait.",
+  ),
+  journalCheckpointBytes: limit(
+    64 * 2 ** 20,
+    "bytes",
+    "Size of the journal at which all points are flushed to blocks.",
+  ),
+  journalIdleMs: limit(5_000, "ms", "A pause in writing after which all points are flushed to blocks."),
+  journalIdleBytes: limit(256 * 2 ** 10, "bytes", "A journal up to this size is not flushed in a pause."),
+  journalBytesMax: limit(128 * 2 ** 20, "bytes", "Journal on disk. Further writes wait for the checkpoint."),
+} as const;

@@ -1,0 +1,10 @@
+// One limit, with its unit and its meaning for docs/LIMITS.md.
+
+export interface Limit {
+  readonly value: number;
+  readonly unit: string;
+  /** One sentence: what is bounded, and what happens beyond it. */
+  readonly meaning: string;
+}
+
+export const limit = (value: number, unit: string, meaning: string): Limit => ({ value, unit, meaning });
