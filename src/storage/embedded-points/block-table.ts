@@ -21,7 +21,7 @@ import {
   stateValues,
   writeStateSql,
 } from "./shard-state.ts";
-import { type Summary, summarise } from "./summary.ts";
+import { combineSummaries, type Summary, summariesOfBlock } from "./summary.ts";
 
 /** Decoded blocks in the cache, which may have twice as many: 4 MB of full blocks. */
 const cachedBlocks = 32;
@@ -254,8 +254,8 @@ export class BlockTable {
 
   /** The summary of a block of numbers. Throws `DamageFound`. */
   readSummary(key: PointSetKey, row: BlockRow): Summary {
-    if (row.summary === undefined) throw new DamageFound(key, row, new DamagedBlock("a summary", "none"));
-    return row.summary;
+    if (row.summaries.length === 0) throw new DamageFound(key, row, new DamagedBlock("a summary", "none"));
+    return row.summaries.reduce(combineSummaries);
   }
 
   /**
@@ -269,9 +269,9 @@ export class BlockTable {
     const block = encodeBlock(times, values);
     const id = Number(this.#statements.insertData.run(block).lastInsertRowid);
     const keys = { series, kind, id, firstMs, lastMs, count };
-    const summary = kind === numbers ? summarise(times, values as Float64Array, 0, count) : undefined;
+    const summaries = kind === numbers ? summariesOfBlock(times, values as Float64Array) : [];
     const blockChecksum = blockChecksumOf(block);
-    const { header, checksum } = encodeRow(keys, { summary, blockChecksum });
+    const { header, checksum } = encodeRow(keys, { summaries, blockChecksum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, header);
     if (kind === numbers) this.bucketCache.invalidate(series, firstMs, lastMs);
     this.#count(keys, checksum, 1);

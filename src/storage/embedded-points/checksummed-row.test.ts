@@ -5,19 +5,22 @@ import { DamagedBlock } from "./block.ts";
 import { decodeRow, encodeRow } from "./checksummed-row.ts";
 import { summarise } from "./summary.ts";
 
-const summary = summarise(Float64Array.of(0, 10, 30), Float64Array.of(1, 5, 2), 0, 3);
+const [times, values] = [Float64Array.of(0, 10, 30), Float64Array.of(1, 5, 2)];
 const rowKeys = { series: 2 ** 40 + 4096, kind: 0, id: 7, firstMs: 0, lastMs: 30, count: 3 };
 const keys = Object.keys(rowKeys) as (keyof typeof rowKeys)[];
 
-for (const [title, one] of [
-  ["numbers", summary],
-  ["strings", undefined],
+const parts = [summarise(times, values, 0, 1), summarise(times, values, 1, 3)];
+
+for (const [title, summaries] of [
+  ["numbers", [summarise(times, values, 0, 3)]],
+  ["numbers with several summaries", parts],
+  ["strings", []],
 ] as const) {
-  const { header } = encodeRow(rowKeys, { summary: one, blockChecksum: 0xfedcba98 });
+  const { header } = encodeRow(rowKeys, { summaries, blockChecksum: 0xfedcba98 });
 
   it(`a row of ${title} decodes to its content`, () => {
-    const { summary: found, blockChecksum } = decodeRow(rowKeys, header);
-    assert.deepEqual([found, blockChecksum], [one, 0xfedcba98]);
+    const { summaries: found, blockChecksum } = decodeRow(rowKeys, header);
+    assert.deepEqual([found, blockChecksum], [summaries, 0xfedcba98]);
   });
 
   it(`a row of ${title} with any key changed is damaged`, () => {

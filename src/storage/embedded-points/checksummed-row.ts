@@ -1,4 +1,4 @@
-// The header of a block in the table of blocks: the block's summary and checksum, and a checksum over the
+// The header of a block in the table of blocks: the block's summaries and checksum, and a checksum over the
 // whole row (FORMAT.md, "Shards").
 //
 // An aggregate over a year reads thousands of these and nothing else, so the row checksum costs nanoseconds.
@@ -17,8 +17,8 @@ export interface RowKeys {
 }
 
 export interface RowContent {
-  /** Undefined for blocks of strings. */
-  readonly summary: Summary | undefined;
+  /** Of consecutive points, all of the block's together. Blocks of strings have none. */
+  readonly summaries: readonly Summary[];
   /** The checksum at the start of the block. */
   readonly blockChecksum: number;
 }
@@ -28,16 +28,24 @@ export interface ChecksummedRow extends RowContent {
 }
 
 const summaryBytes = summaryFields * 8;
-/** The checksums of the block and of the row, after the summary. */
+/**
+ * One of several summaries has its count and times as u32. A row of four summaries then fits into a page of
+ * 2 KB with others; a larger one would take overflow pages.
+ */
+const partBytes = summaryBytes - 3 * 8 + 3 * 4;
+const partFields = summaryFields - 3;
+/** The checksums of the block and of the row, after the summaries. */
 const checksumsBytes = 8;
 
 export function encodeRow(
   keys: RowKeys,
-  { summary, blockChecksum }: RowContent,
+  { summaries, blockChecksum }: RowContent,
 ): { header: Uint8Array; checksum: number } {
-  const length = summary === undefined ? 0 : summaryBytes;
+  const [one] = summaries;
+  const length = summaries.length > 1 ? summaries.length * partBytes : one === undefined ? 0 : summaryBytes;
   const header = new Uint8Array(length + checksumsBytes);
-  if (summary !== undefined) new Float64Array(header.buffer, 0, summaryFields).set(encodeSummary(summary));
+  if (summaries.length > 1) encodeParts(header, keys, summaries);
+  else if (one !== undefined) new Float64Array(header.buffer, 0, summaryFields).set(encodeSummary(one));
   const words = new Uint32Array(header.buffer);
   words[length / 4] = blockChecksum;
   const checksum = checksumOf(keys, words);
@@ -45,15 +53,42 @@ export function encodeRow(
   return { header, checksum };
 }
 
+/** The f64 of all parts, then the u32 of all parts. */
+function encodeParts(header: Uint8Array, { firstMs }: RowKeys, parts: readonly Summary[]): void {
+  const integers = new Uint32Array(header.buffer, parts.length * partFields * 8, parts.length * 3);
+  for (const [index, part] of parts.entries()) {
+    const [count, first, firstValue, last, ...others] = encodeSummary(part) as Iterable<number>;
+    const fields = new Float64Array(header.buffer, index * partFields * 8, partFields);
+    fields.set([firstValue!, ...others]);
+    integers.set([count!, first! - firstMs, last! - firstMs], index * 3);
+  }
+}
+
 /** Throws `DamagedBlock`. */
 export function decodeRow(keys: RowKeys, header: Uint8Array): ChecksummedRow {
   const words = verifiedWords(keys, header);
   const [blockChecksum, checksum] = [words.at(-2)!, words.at(-1)!];
-  const summary =
-    header.byteLength === checksumsBytes
-      ? undefined
-      : decodeSummary(new Float64Array(words.buffer, words.byteOffset, summaryFields));
-  return { summary, blockChecksum, checksum };
+  const length = header.byteLength - checksumsBytes;
+  const { buffer, byteOffset } = words;
+  if (length === 0) return { summaries: [], blockChecksum, checksum };
+  const summaries =
+    length === summaryBytes
+      ? [decodeSummary(new Float64Array(buffer, byteOffset, summaryFields))]
+      : decodeParts(words, keys, length / partBytes);
+  return { summaries, blockChecksum, checksum };
+}
+
+function decodeParts(words: Uint32Array<ArrayBuffer>, { firstMs }: RowKeys, parts: number): Summary[] {
+  const { buffer, byteOffset } = words;
+  const integers = new Uint32Array(buffer, byteOffset + parts * partFields * 8, parts * 3);
+  return Array.from({ length: parts }, (_, index) => {
+    const values = new Float64Array(buffer, byteOffset + index * partFields * 8, partFields);
+    const [count, first, last] = integers.subarray(index * 3) as unknown as [number, number, number];
+    const fields = new Float64Array(summaryFields);
+    fields.set([count, firstMs + first, values[0]!, firstMs + last]);
+    fields.set(values.subarray(1), 4);
+    return decodeSummary(fields);
+  });
 }
 
 /** The verified checksum of a row. Throws `DamagedBlock`. */
@@ -63,9 +98,9 @@ export const verifiedChecksum = (keys: RowKeys, header: Uint8Array): number =>
 /** The header as aligned words. Throws `DamagedBlock` when its checksum is wrong. */
 function verifiedWords(keys: RowKeys, header: Uint8Array): Uint32Array<ArrayBuffer> {
   const length = header.byteLength - checksumsBytes;
-  if (length !== 0 && length !== summaryBytes)
+  if (length !== 0 && length !== summaryBytes && (length < 2 * partBytes || length % partBytes !== 0))
     throw new DamagedBlock(
-      `a header of ${checksumsBytes} or ${summaryBytes + checksumsBytes} bytes`,
+      `a header of ${checksumsBytes}, ${summaryBytes + checksumsBytes} or parts of ${partBytes} bytes`,
       `${header.byteLength}`,
     );
   const aligned = header.byteOffset % 8 === 0 ? header : header.slice();

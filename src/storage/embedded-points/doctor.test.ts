@@ -121,7 +121,7 @@ it("a damaged summary and wrong totals are recalculated from the points", () =>
     assert.deepEqual(
       (await look(folder)).findings.map(({ offset, remedy }) => [offset, remedy!.says]),
       [
-        [idOfBlockAt3000(folder), "recalculate the summary"],
+        [idOfBlockAt3000(folder), "recalculate the summaries"],
         [0, "count again"],
       ],
     );

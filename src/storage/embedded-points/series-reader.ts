@@ -22,7 +22,7 @@ import {
   viewPoints,
 } from "./columns.ts";
 import type { Head } from "./head.ts";
-import { type Summary, summarise } from "./summary.ts";
+import { type Summary, summariesPerSpan } from "./summary.ts";
 
 /** A block, not yet decoded, and the points of the head within its times. */
 interface BlockPart {
@@ -163,7 +163,8 @@ export class SeriesReader {
   }
 
   /**
-   * One sum for each bucket in the range with points of the part; undefined when the part touches too many.
+   * Sums of consecutive points of the part in the range, each of one bucket; undefined when the part touches
+   * too many buckets.
    */
   #sumsOf(part: Part, range: BucketRange): readonly PartSummary[] | undefined {
     const { grid, blockSums } = range;
@@ -171,11 +172,13 @@ export class SeriesReader {
     const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);
     const buckets = (grid.bucketStart(lastMs) - grid.bucketStart(firstMs)) / grid.bucketMs + 1;
     if (buckets > summarisedBucketsMax) return undefined;
-    if (buckets === 1 && block !== undefined)
-      return [{ blockId: undefined, summary: this.#table.readSummary(this.#key, block) }];
+    const stored = block && storedSums(block, range);
+    if (stored !== undefined) return stored;
     const cached = blockSums.find(({ blockId }) => blockId === block?.id);
     if (cached !== undefined) return [cached];
-    const summaries = summariesPerBucket(grid, clip(this.#pointsOf(part), range));
+    const { points, from, to } = clip(this.#pointsOf(part), range);
+    const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
+    const summaries = summariesPerSpan(points.times, points.values as Float64Array, { from, to, spanEnd });
     return summaries.map((summary) => ({ blockId: block?.id, summary }));
   }
 
@@ -208,7 +211,7 @@ export class SeriesReader {
     block: BlockRow,
     { inHead, beforeMs }: { inHead: Point | undefined; beforeMs: number },
   ): Point {
-    if (block.summary !== undefined && block.lastMs < beforeMs)
+    if (block.summaries.length > 0 && block.lastMs < beforeMs)
       return { timeMs: block.lastMs, value: this.#table.readSummary(this.#key, block).lastValue };
     const points = this.#table.readCached(this.#key, block);
     const inBlock = pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1);
@@ -246,16 +249,16 @@ function clip(points: PointColumns, { startMs, endMs }: TimeRange): PointRange {
 
 const boundsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: times.at(-1)! });
 
-/** A summary for each bucket with a point, in order. */
-function summariesPerBucket(grid: BucketGrid, { points, from, to }: PointRange): Summary[] {
-  const { times, values } = points;
-  const summaries: Summary[] = [];
-  for (let first = from; first < to; ) {
-    const end = firstAtOrAfter(times, grid.bucketStart(times[first]!) + grid.bucketMs, first, to);
-    summaries.push(summarise(times, values as Float64Array, first, end));
-    first = end;
-  }
-  return summaries;
+/** The block's summaries in the range; undefined when one is of points in several buckets. */
+function storedSums(
+  { summaries }: BlockRow,
+  { grid, startMs, endMs }: BucketRange,
+): readonly PartSummary[] | undefined {
+  const isInOneBucket = ({ firstMs, lastMs }: Summary) =>
+    grid.bucketStart(firstMs) === grid.bucketStart(lastMs);
+  if (summaries.length === 0 || !summaries.every(isInOneBucket)) return undefined;
+  const inRange = summaries.filter(({ firstMs }) => firstMs >= startMs && firstMs < endMs);
+  return inRange.map((summary) => ({ blockId: undefined, summary }));
 }
 
 const pointAt = ({ times, values }: PointColumns, index: number): Point => ({

@@ -23,7 +23,7 @@ import {
   stateValues,
   writeStateSql,
 } from "./shard-state.ts";
-import { summarise } from "./summary.ts";
+import { type Summary, summariesOfBlock, summarise } from "./summary.ts";
 
 interface Row extends RowKeys {
   readonly kind: ValueKind;
@@ -100,22 +100,21 @@ export class ShardDoctor {
       yield { ...this.#damage(row.id, expected, found), remedy: this.#removal(row) };
       return;
     }
-    const summary =
-      row.kind === numbers ? summarise(points.times, points.values as Float64Array, 0, row.count) : undefined;
-    const correct = encodeRow(row, { summary, blockChecksum: blockChecksumOf(row.bytes!) });
+    const summaries =
+      row.kind === numbers ? summariesOfBlock(points.times, points.values as Float64Array) : [];
+    const correct = encodeRow(row, { summaries, blockChecksum: blockChecksumOf(row.bytes!) });
     try {
       const found = decodeRow(row, row.header);
       if (found.blockChecksum !== blockChecksumOf(row.bytes!))
         throw new DamagedBlock("the block of its row", "another block");
-      const { count, min, max } = found.summary ?? {};
-      if (count !== summary?.count || min !== summary?.min || max !== summary?.max)
-        throw new DamagedBlock("the summary of its points", "another summary");
+      if (row.kind === numbers && !areOfPoints(found.summaries, points))
+        throw new DamagedBlock("the summaries of its points", "other summaries");
     } catch (error) {
       const { expected, found } = damageOf(error);
       // The row checksum proves the keys. Without that, the block may belong to another series.
       const areKeysRight = correct.checksum === storedChecksum(row.header);
       const apply = () => this.#run("UPDATE block SET header = ? WHERE data_id = ?", correct.header, row.id);
-      const remedy = areKeysRight ? { says: "recalculate the summary", apply } : this.#removal(row);
+      const remedy = areKeysRight ? { says: "recalculate the summaries", apply } : this.#removal(row);
       yield { ...this.#damage(row.id, expected, found), remedy };
     }
   }
@@ -220,4 +219,16 @@ function pointsOf({ bytes, firstMs, lastMs, count }: Row): PointColumns {
 function damageOf(error: unknown): DamagedBlock {
   if (error instanceof DamagedBlock) return error;
   throw error;
+}
+
+/** Whether the summaries are of all points. Fields that are rounded may differ. */
+function areOfPoints(summaries: readonly Summary[], { times, values }: PointColumns): boolean {
+  let from = 0;
+  for (const { count, firstMs, min, max } of summaries) {
+    if (!(count > 0 && from + count <= times.length && firstMs === times[from])) return false;
+    const expected = summarise(times, values as Float64Array, from, from + count);
+    if (min !== expected.min || max !== expected.max) return false;
+    from += count;
+  }
+  return from === times.length;
 }

@@ -4,6 +4,7 @@
 // They hold means and sums of squared distances from the mean, never sums of squares: for values far from
 // zero and close together, rounding would leave nothing of those.
 import { invariant } from "../../lib/invariant.ts";
+import { firstAtOrAfter } from "./columns.ts";
 
 export interface Summary {
   readonly count: number;
@@ -60,6 +61,45 @@ export function summarise(times: Float64Array, values: Float64Array, from: numbe
     stepMean: hasTime ? step.mean : firstValue,
     stepSquares: step.squares,
   };
+}
+
+/** A block of many points has a summary for each hour. */
+const summarySpanMs = 3_600_000;
+/** The row of a block with more summaries would not fit into a page of its file with others. */
+const spansMax = 4;
+/** With fewer points for each hour, years decode fast, and hourly summaries would take too much space. */
+const spanPointsMin = 1_024;
+
+/** The summaries that a block of these points stores: one for each hour, or one of all points. */
+export function summariesOfBlock(times: Float64Array, values: Float64Array): Summary[] {
+  const count = times.length;
+  const spanEnd = (timeMs: number) => (Math.floor(timeMs / summarySpanMs) + 1) * summarySpanMs;
+  const spans = (spanEnd(times[count - 1]!) - spanEnd(times[0]!)) / summarySpanMs + 1;
+  return spans > spansMax || count < spans * spanPointsMin
+    ? [summarise(times, values, 0, count)]
+    : summariesPerSpan(times, values, { from: 0, to: count, spanEnd });
+}
+
+interface SpanRange {
+  readonly from: number;
+  readonly to: number;
+  /** The end of the span with this time. */
+  spanEnd(timeMs: number): number;
+}
+
+/** A summary for each span with a point, in order. */
+export function summariesPerSpan(
+  times: Float64Array,
+  values: Float64Array,
+  { from, to, spanEnd }: SpanRange,
+): Summary[] {
+  const summaries: Summary[] = [];
+  for (let first = from; first < to; ) {
+    const end = firstAtOrAfter(times, spanEnd(times[first]!), first, to);
+    summaries.push(summarise(times, values, first, end));
+    first = end;
+  }
+  return summaries;
 }
 
 /** The summary of the points of both. All points of `next` are after those of `one`. */

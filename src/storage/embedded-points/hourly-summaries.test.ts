@@ -1,0 +1,91 @@
+// Blocks of dense points have a summary for each hour: aggregates over hours are right, and decode no block.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { it } from "node:test";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { randomFrom, seed } from "../../../test/support/proof.ts";
+import { NaivePointsStore } from "../conformance/naive-points.ts";
+import { batchOf } from "../conformance/points.ts";
+import { type AggregateColumns, type AggregateQuery, aggregateNames } from "../points.ts";
+import { Shard } from "./shard.ts";
+
+const pump = 4096;
+const hourMs = 3_600_000;
+const random = randomFrom(seed);
+
+/** A point a second over some hours, with gaps of minutes and of hours. */
+function points(hours: number): [number, number][] {
+  const made: [number, number][] = [];
+  for (let timeMs = 500; timeMs < hours * hourMs; timeMs += 1_000) {
+    if (random() < 0.0002) timeMs += 600_000;
+    if (random() < 0.00002) timeMs += 5 * hourMs;
+    made.push([timeMs, Math.round(1e6 + 1_000 * random()) / 1_000]);
+  }
+  return made;
+}
+
+function settle(shard: Shard, sequence: number): void {
+  shard.startCheckpoint(sequence);
+  while (shard.hasWork) shard.work();
+}
+
+function assertNear(actual: AggregateColumns, expected: AggregateColumns, query: object): void {
+  assert.deepEqual(actual.times, expected.times, JSON.stringify(query));
+  for (const [index, column] of expected.columns.entries())
+    for (const [row, value] of column.entries()) {
+      const found = actual.columns[index]![row]!;
+      const isNear =
+        Object.is(found, value) || Math.abs(found - value) <= 1e-6 * Math.max(1, Math.abs(value));
+      assert.ok(isNear, `${found} and not ${value} in row ${row} of ${JSON.stringify({ ...query, index })}`);
+    }
+}
+
+const query = (bucketMs: number, isStep: boolean, startMs = 0, hours = 30): AggregateQuery => ({
+  ...{ series: pump, isStep, aggregates: aggregateNames, limit: 1e6 },
+  ...{ startMs, endMs: startMs + Math.ceil((hours * hourMs) / bucketMs) * bucketMs, bucketMs },
+});
+
+it(`aggregates over hours are those of the points, PROOF_SEED=${seed}`, async () => {
+  const path = join(temporaryFolder(), "shard-0.sqlite");
+  const shard = new Shard(path, { file: "shard-0.sqlite", blockPoints: 8_192 });
+  const naive = new NaivePointsStore();
+  const write = async (some: [number, number][]) => {
+    await naive.append(batchOf([pump, some]));
+    shard.apply({ kind: "append", batch: batchOf([pump, some]) });
+  };
+  await write(points(30));
+  settle(shard, 1);
+  const range = { startMs: 7.4 * hourMs, endMs: 7.6 * hourMs };
+  await naive.delete(pump, range);
+  shard.apply({ kind: "delete", series: pump, range });
+  const lengths = [1, 2, 3, 24, 1.5, 0.25].map((hours) => hours * hourMs);
+  for (const late of [false, true]) {
+    if (late) await write(Array.from({ length: 20 }, () => [Math.floor(random() * 30 * hourMs), 2_000]));
+    for (const bucketMs of lengths)
+      for (const one of [query(bucketMs, false), query(bucketMs, true, 0.5 * hourMs, 20)])
+        assertNear(shard.aggregate(one), await naive.aggregate(one), one);
+    settle(shard, 2);
+  }
+  shard.close();
+});
+
+it("aggregates over hours decode no block, shorter buckets do", () => {
+  const path = join(temporaryFolder(), "shard-0.sqlite");
+  const shard = new Shard(path, { file: "shard-0.sqlite", blockPoints: 8_192 });
+  const dense = Array.from({ length: 100_000 }, (_, i): [number, number] => [i * 1_000, i % 10]);
+  shard.apply({ kind: "append", batch: batchOf([pump, dense]) });
+  settle(shard, 1);
+  const database = new DatabaseSync(path);
+  database.exec("UPDATE data SET bytes = x'00'");
+  database.close();
+  const { times, columns } = shard.aggregate({ ...query(2 * hourMs, false), aggregates: ["count"] });
+  assert.equal(times.length, 14);
+  assert.deepEqual(
+    [...columns[0]!].slice(0, 13),
+    Array.from({ length: 13 }, () => 7_200),
+  );
+  assert.deepEqual(shard.stats().damage, []);
+  assert.throws(() => shard.aggregate(query(hourMs / 2, false)), { failure: "points-damaged" });
+  shard.close();
+});
