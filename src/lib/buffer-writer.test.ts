@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { BufferPool } from "./buffer-pool.ts";
-import { BufferWriter, BytesLiteral } from "./buffer-writer.ts";
+import { BufferWriter, BytesLiteral, withWriter } from "./buffer-writer.ts";
 
 const bytesMin = 2 ** 17;
 const openPool = () => new BufferPool({ bytesMin, idleBytesMax: 2 * bytesMin });
@@ -32,6 +32,34 @@ test("chunks keep their bytes until they are released, and their memory is used 
     "each of them once",
   );
   assert.equal(three.toString(), long("d"), "the bytes of other writers are unchanged");
+});
+
+test("a write that fails returns all memory of its writer, what it has not finished included", async () => {
+  const pool = openPool();
+  const used: ArrayBufferLike[] = [];
+  const failing = withWriter(pool, async (writer) => {
+    writer.string(long("a"));
+    used.push(writer.takeWritten().buffer);
+    writer.string(long("b"));
+    used.push(writer.bytes.buffer);
+    throw new Error("store gone");
+  });
+  await assert.rejects(failing, /store gone/);
+  const again = [1, 2, 3].map(() => pool.take(bytesMin).buffer);
+  assert.deepEqual(new Set(again.slice(0, 2)), new Set(used));
+  assert.equal(used.includes(again[2]!), false, "each once");
+});
+
+test("a released writer can still be written to, in memory of its own", () => {
+  const pool = openPool();
+  const writer = new BufferWriter(pool);
+  writer.string(long("a"));
+  const { buffer } = writer.bytes;
+  writer.release();
+  const other = pool.take(bytesMin);
+  assert.equal(other.buffer, buffer);
+  writer.string(long("b"));
+  assert.notEqual(writer.bytes.buffer, buffer);
 });
 
 test("short chunks, whose memory is not of the pool, never get into it", () => {

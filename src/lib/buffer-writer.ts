@@ -60,6 +60,20 @@ function writePlain(bytes: Uint8Array, start: number, value: string): number {
   return start + length;
 }
 
+/** Runs `write` with a new writer. If it fails, the memory of the writer returns to the pool. */
+export async function withWriter<Result>(
+  pool: BufferPool,
+  write: (writer: BufferWriter) => Result | Promise<Result>,
+): Promise<Result> {
+  const writer = new BufferWriter(pool);
+  try {
+    return await write(writer);
+  } catch (problem) {
+    writer.release();
+    throw problem;
+  }
+}
+
 /** Chunks of one long response that return to the pool; the garbage collector frees the others. */
 const releasedMax = 4;
 
@@ -134,8 +148,9 @@ export class BufferWriter {
     return written;
   }
 
-  /** Returns the memory of all chunks to the pool. Call it when they are sent, or never will be. */
+  /** Returns all memory to the pool. Call it when the chunks are sent, or never will be. */
   release(): void {
+    this.takeWritten();
     for (const chunk of this.#taken.splice(0)) this.#pool!.putBack(chunk);
   }
 

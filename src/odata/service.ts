@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import type { RequestContext } from "../context.ts";
 import { fail } from "../errors.ts";
 import { BufferPool } from "../lib/buffer-pool.ts";
-import { BufferWriter } from "../lib/buffer-writer.ts";
+import { type BufferWriter, withWriter } from "../lib/buffer-writer.ts";
 import { bytesOrStream } from "../lib/streams.ts";
 import type { LengthBound } from "../query/length-bound.ts";
 import { readWithin } from "../query/read-within.ts";
@@ -215,8 +215,7 @@ async function entitiesResponse(
   { head, tail }: { readonly head: string; readonly tail: string },
   { items, layout }: EntitiesBody,
 ): Promise<ODataResponse> {
-  const writer = new BufferWriter(responseBuffers.odata);
-  async function* pieces(): AsyncGenerator<Buffer> {
+  async function* chunksOf(writer: BufferWriter): AsyncGenerator<Buffer> {
     writer.string(head);
     for (let at = 0; at < items.length; at++) {
       if (writer.at >= fullBytes) yield writer.takeWritten();
@@ -226,9 +225,11 @@ async function entitiesResponse(
     writer.string(tail);
     yield writer.takeWritten();
   }
-  const made = await bytesOrStream(pieces(), pageBufferBytes);
-  const content = "bytes" in made ? { body: made.bytes } : made;
-  return { status: 200, headers, ...content, release: () => writer.release() };
+  return withWriter(responseBuffers.odata, async (writer) => {
+    const made = await bytesOrStream(chunksOf(writer), pageBufferBytes);
+    const content = "bytes" in made ? { body: made.bytes } : made;
+    return { status: 200, headers, ...content, release: () => writer.release() };
+  });
 }
 
 /** A response written into a pooled buffer. */
@@ -237,10 +238,11 @@ function bufferedResponse(
   headers: ODataResponse["headers"],
   write: (writer: BufferWriter) => void,
   status = 200,
-): ODataResponse {
-  const writer = new BufferWriter(responseBuffers.odata);
-  write(writer);
-  return { status, headers, body: writer.takeWritten(), release: () => writer.release() };
+): Promise<ODataResponse> {
+  return withWriter(responseBuffers.odata, (writer) => {
+    write(writer);
+    return { status, headers, body: writer.takeWritten(), release: () => writer.release() };
+  });
 }
 
 async function entityResponse(call: ServiceCall, resolved: EntityRef): Promise<ODataResponse> {

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { BufferPool } from "../../lib/buffer-pool.ts";
-import { BufferWriter, BytesLiteral } from "../../lib/buffer-writer.ts";
+import { type BufferWriter, BytesLiteral, withWriter } from "../../lib/buffer-writer.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
 import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
 import { bufferedChunks, prefetchedAll, streamOf } from "../../lib/streams.ts";
@@ -178,15 +178,16 @@ async function writeResponse(
   { rows, continuation, bytesMax, write }: ResponseContent,
 ) {
   await ctx.memory.reserve(Math.min(bytesMax, limits.responseStreamBytes));
-  const writer = new BufferWriter(ctx.responseBuffers.datapoints);
-  const release = () => writer.release();
-  const discard = (chunks: readonly Buffer[]) => writer.discard(chunks);
-  const held = await bufferedChunks(write(writer), limits.datapointsHeldBytesMax, discard);
-  if (held === undefined) for (const one of rows) await one.count();
-  const nextCursor = continuation.cursorAfter(rows);
-  const head = { contentType, release, ...(nextCursor !== undefined && { nextCursor }) };
-  if (held?.length === 1) return { ...head, bytes: held[0]! };
-  return { ...head, stream: streamOf(held ?? write(writer)) };
+  return withWriter(ctx.responseBuffers.datapoints, async (writer) => {
+    const release = () => writer.release();
+    const discard = (chunks: readonly Buffer[]) => writer.discard(chunks);
+    const buffered = await bufferedChunks(write(writer), limits.datapointsHeldBytesMax, discard);
+    if (buffered === undefined) for (const one of rows) await one.count();
+    const nextCursor = continuation.cursorAfter(rows);
+    const head = { contentType, release, ...(nextCursor !== undefined && { nextCursor }) };
+    if (buffered?.length === 1) return { ...head, bytes: buffered[0]! };
+    return { ...head, stream: streamOf(buffered ?? write(writer)) };
+  });
 }
 
 /**
