@@ -50,7 +50,7 @@ import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { describe, linkRoutes, model, openRoutes, ownedRows, routes, tables } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import type { Catalog } from "./storage/catalog.ts";
-import { Erasures } from "./storage/erasures.ts";
+import { RowDeletions } from "./storage/row-deletions.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 /** The protocols beside REST. */
@@ -102,7 +102,7 @@ export async function openApp(
     computing,
     disk,
     ...backgroundWork(log),
-    erasures: erasuresIn(catalog, log),
+    rowDeletions: rowDeletionsIn(catalog, log),
     ...accessOf({ catalog, ids, system }, folder.secret),
     models: hosting.models,
     cursors: cursorSigner(secretOf("cursors")),
@@ -167,8 +167,8 @@ async function resumeWork(services: Services, log: Logger): Promise<AsyncDisposa
   working.defer(() => services.uploads.cancelAll());
   working.defer(() => services.jobs.cancelAll());
   working.defer(sweepUploads(services, log));
-  working.defer(() => services.erasures.end());
-  for (const projectId of await projectIds(services)) services.erasures.begin(projectId);
+  working.defer(() => services.rowDeletions.stop());
+  for (const projectId of await projectIds(services)) services.rowDeletions.start(projectId);
   return working.move();
 }
 
@@ -180,8 +180,8 @@ async function finishInterruptedWork(services: Services): Promise<void> {
   for (const projectId of await projectIds(services)) await failInterruptedJobs(services, projectId);
 }
 
-const erasuresIn = (catalog: Catalog, log: Logger) =>
-  new Erasures(catalog, ownedRows, (problem) =>
+const rowDeletionsIn = (catalog: Catalog, log: Logger) =>
+  new RowDeletions(catalog, ownedRows, (problem) =>
     log.error({ err: problem }, "Could not delete the rows of a deleted raw table or sequence"),
   );
 

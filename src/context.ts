@@ -20,8 +20,8 @@ import type { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { ProjectCatalog, ProjectId } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
-import type { Erasures } from "./storage/erasures.ts";
 import type { PointsStore } from "./storage/points.ts";
+import type { RowDeletions } from "./storage/row-deletions.ts";
 
 /** What all requests share. */
 export interface Services {
@@ -35,8 +35,8 @@ export interface Services {
   readonly disk: DiskSpace;
   /** The uploads that a request is sending bytes to. */
   readonly uploads: KeyedTaskRunner;
-  /** Takes rows away whose record is gone. */
-  readonly erasures: Erasures;
+  /** Deletes the rows of deleted raw tables and sequences. */
+  readonly rowDeletions: RowDeletions;
   /** Analytics jobs of this process. */
   readonly jobs: RunningJobs;
   readonly cursors: CursorSigner;
@@ -50,7 +50,7 @@ export interface Services {
   readonly generations: Generations;
   /** Series and write plans, for datapoint operations. */
   readonly seriesCache: SeriesCache;
-  /** What the decoder of datapoint inserts uses again. */
+  /** Buffers that the decoder of datapoint inserts uses again. */
   readonly insertBuffers: InsertBuffers;
   /** Buffers of long responses, used again once a response is sent. */
   readonly responseBuffers: { readonly datapoints: BufferPool; readonly odata: BufferPool };

@@ -82,8 +82,8 @@ import { openApiOf } from "./rest/openapi.ts";
 import type { ApiVersion, LinkRoute, Route } from "./rest/route.ts";
 import { withSingleDeletes } from "./rest/single-deletes.ts";
 import type { AnyTable } from "./storage/catalog.ts";
-import type { OwnedRows } from "./storage/erasures.ts";
 import { manifestTable } from "./storage/manifest.ts";
+import type { OwnedRows } from "./storage/row-deletions.ts";
 import { type ResourceName, resourceNames } from "./transfers.ts";
 
 /** An entry names what does not cover the resource, and why. */

@@ -88,7 +88,7 @@ before(async () => {
     blobs: undefined as never,
     disk: boundlessDisk,
     uploads: undefined as never,
-    erasures: undefined as never,
+    rowDeletions: undefined as never,
     models: undefined as never,
     sessions: undefined as never,
     computing: undefined as never,

@@ -2,7 +2,11 @@
 import { limit } from "./limit.ts";
 
 export const datapointsLimits = {
-  erasuresAtOnce: limit(100, "series", "Deleted series whose datapoints are deleted at the same time."),
+  seriesDeletionsAtOnce: limit(
+    100,
+    "series",
+    "Deleted series whose datapoints are deleted at the same time.",
+  ),
   seriesKeysCachedMax: limit(
     200_000,
     "keys",
@@ -33,7 +37,7 @@ export const datapointsLimits = {
     "Aggregates of one series in one read. A larger `limit` is lowered to this.",
   ),
   pointsPerReadDefault: limit(100, "points", "Datapoints, aggregates or frame rows when `limit` is absent."),
-  datapointsHeldBytesMax: limit(
+  datapointsBufferedBytesMax: limit(
     6 * 2 ** 20,
     "bytes",
     "Datapoints of a response in memory: 100,000 points as JSON. For more, the points are read twice.",

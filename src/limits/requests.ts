@@ -101,7 +101,7 @@ export const requestsLimits = {
     "Additional memory for one response that waits: as much as the largest page takes.",
   ),
   responseBytesUncounted: limit(64 * 2 ** 10, "bytes", "A response up to this size never waits for others."),
-  responsePieceBytes: limit(
+  responseChunkBytes: limit(
     512 * 2 ** 10,
     "bytes",
     "A longer response is sent in chunks of about this size, as fast as its client reads them.",

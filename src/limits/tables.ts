@@ -28,10 +28,10 @@ export const tablesLimits = {
   rawRowsMax: limit(10_000, "rows", "Raw rows of a CSV upload, and of a page. A larger `limit` is lowered."),
   rawNamesMax: limit(1_000, "items", "A page of raw databases or tables. A larger `limit` is lowered."),
   rawItemsDefault: limit(25, "items", "A page of raw databases, tables or rows when `limit` is absent."),
-  rowsErasedAtOnceMax: limit(
+  rowsDeletedAtOnceMax: limit(
     10_000,
     "rows",
     "Rows of deleted tables and sequences that a transaction deletes.",
   ),
-  erasureSliceMs: limit(25, "ms", "The intended time of such a transaction, during which other writes wait."),
+  rowDeletionMs: limit(25, "ms", "The intended time of such a transaction, during which other writes wait."),
 } as const;

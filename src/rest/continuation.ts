@@ -26,7 +26,7 @@ export class Continuation {
   }
 
   /** The query of an item of the request, without the rows of earlier responses. */
-  rest<Query extends { readonly limit: number }>(query: Query, index = 0): Query & { fromMs?: number } {
+  remaining<Query extends { readonly limit: number }>(query: Query, index = 0): Query & { fromMs?: number } {
     const nextMs = this.#nextTimes[index];
     if (nextMs === undefined) return query;
     return nextMs === ended ? { ...query, limit: 0 } : { ...query, fromMs: nextMs };

@@ -45,7 +45,7 @@ export async function itemsTextResponse(
 ): Promise<BytesResponse | StreamResponse> {
   const [start, end] = splitAtItems(JSON.stringify(wrapper));
   const chunks = textChunks(listed(start, batches, end));
-  return { contentType, ...(await bytesOrStream(chunks, limits.responsePieceBytes)) };
+  return { contentType, ...(await bytesOrStream(chunks, limits.responseChunkBytes)) };
 }
 
 const emptyItems = '"items":[]';

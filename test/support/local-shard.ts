@@ -50,7 +50,7 @@ export class LocalShard {
         onConfirmed();
       };
       const client = { apply, call, close: async () => local.#close() } as ShardClient;
-      return { client, applied: local.#shard.applied };
+      return { client, flushedSequence: local.#shard.flushedSequence };
     };
   }
 
@@ -74,7 +74,7 @@ export class LocalShard {
 
   #apply({ sequence, slice: place }: RecordToApply): void {
     try {
-      if (this.#stopped === undefined && sequence > this.#shard.applied)
+      if (this.#stopped === undefined && sequence > this.#shard.flushedSequence)
         this.#shard.applyRecord(viewOf(place));
     } catch (error) {
       this.#stopped = error;

@@ -92,7 +92,7 @@ function readQueries(continuation: Continuation, body: Body, version: ApiVersion
     if (item.function === undefined)
       return {
         kind: "stored",
-        query: continuation.rest(seriesQuery(nowMs, seriesKey(item, at), { options, at }), i),
+        query: continuation.remaining(seriesQuery(nowMs, seriesKey(item, at), { options, at }), i),
       };
     if (version === "0.4") {
       const expected = "a version that has functions, 0.5 or 0.6,";
@@ -102,7 +102,7 @@ function readQueries(continuation: Continuation, body: Body, version: ApiVersion
     if (name === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
     refuseAggregates(own, at);
     const calculated = calculatedQuery(nowMs, item, { options, at, version });
-    return { kind: "calculated", name, query: continuation.rest(calculated, i) };
+    return { kind: "calculated", name, query: continuation.remaining(calculated, i) };
   });
 }
 

@@ -202,7 +202,7 @@ test("a response that is too long for memory has its link as well", async () => 
   const buckets = { name: "long", aggregates, granularity: "20s", limit: 5_000 };
   const body = { items: [long, long, buckets, long], end: startMs + 101_300_000 };
   const responses = await follow({ request: "POST /timeseries/dataquery", body });
-  assert.ok(responses[0]!.bytes.length > limits.datapointsHeldBytesMax);
+  assert.ok(responses[0]!.bytes.length > limits.datapointsBufferedBytesMax);
   const all = walk(101_300, 1000);
   for (const i of [0, 1, 3])
     assert.deepEqual(

@@ -68,7 +68,7 @@ export const dataFrameRoutes: readonly Route[] = [
     handle: async (ctx, { query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
       const frameQuery = readQuery(continuation.nowMs, body as DataFrameInput);
-      const frame = await readDataFrame(ctx, continuation.rest(frameQuery));
+      const frame = await readDataFrame(ctx, continuation.remaining(frameQuery));
       return dataFrameResponse(ctx, { ...frame, limit: frameQuery.limit }, cellTextFor(query), continuation);
     },
   }),

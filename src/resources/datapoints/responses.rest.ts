@@ -151,7 +151,7 @@ export function dataFrameResponse(
 }
 
 /** The bytes of one chunk, about. Between two chunks the event loop can serve other requests. */
-const chunkBytes = limits.responsePieceBytes;
+const chunkBytes = limits.responseChunkBytes;
 /**
  * The buffers of responses. A buffer is sent once it has `chunkBytes`, and has space for the rows of one more
  * step.
@@ -181,7 +181,7 @@ async function writeResponse(
   return withWriter(ctx.responseBuffers.datapoints, async (writer) => {
     const release = () => writer.release();
     const discard = (chunks: readonly Buffer[]) => writer.discard(chunks);
-    const buffered = await bufferedChunks(write(writer), limits.datapointsHeldBytesMax, discard);
+    const buffered = await bufferedChunks(write(writer), limits.datapointsBufferedBytesMax, discard);
     if (buffered === undefined) for (const one of rows) await one.count();
     const nextCursor = continuation.cursorAfter(rows);
     const head = { contentType, release, ...(nextCursor !== undefined && { nextCursor }) };

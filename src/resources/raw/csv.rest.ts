@@ -33,7 +33,7 @@ export async function csvResponse(
   const positions = await columnPositions(rows, names);
   const pieces = textChunks([csvLines(rows, positions, cellText)]);
   const contentType = `${csvType}; charset=utf-8`;
-  return { contentType, ...(await bytesOrStream(pieces, limits.responsePieceBytes)) };
+  return { contentType, ...(await bytesOrStream(pieces, limits.responseChunkBytes)) };
 }
 
 /** The position of each column. Reads the names of all rows if the request names no columns. */

@@ -328,22 +328,22 @@ test("what is deleted is gone with all below it, and comes back empty", async ()
     again.items.map(({ key, columns }) => [key, columns]),
     [["4499", { new: 1 }]],
   );
-  await server.app.services.erasures.settled();
-  assert.deepEqual(await left(["4498", "4499"]), { rows: 1, erasures: 0 });
+  await server.app.services.rowDeletions.settled();
+  assert.deepEqual(await left(["4498", "4499"]), { rows: 1, pending: 0 });
   assert.deepEqual((await ok("GET /raw/doomed/two")).items, again.items);
 });
 
 test("rows that a stop left of a deleted table follow after the next start", async () => {
   const path = await tableOf(...["x1", "x2"].map((key) => JSON.stringify({ key })));
   const { services } = server.app;
-  await services.erasures.end();
+  await services.rowDeletions.stop();
   const [, , database, table] = path.split("/");
   await ok(`POST /raw/${database}/delete`, { items: [{ tableName: table }] });
   assert.equal((await server.ask(`GET ${path}`)).status, 404);
-  assert.deepEqual(await left(["x1", "x2"]), { rows: 2, erasures: 1 });
+  assert.deepEqual(await left(["x1", "x2"]), { rows: 2, pending: 1 });
   await server.restart();
-  await server.app.services.erasures.settled();
-  assert.deepEqual(await left(["x1", "x2"]), { rows: 0, erasures: 0 });
+  await server.app.services.rowDeletions.settled();
+  assert.deepEqual(await left(["x1", "x2"]), { rows: 0, pending: 0 });
 });
 
 /** What the store still holds: rows of any table with these keys, and notes on tables that are gone. */
@@ -352,7 +352,7 @@ async function left(keys: readonly string[]) {
   const [projectId] = await projectIds(services);
   return services.catalog.read(projectId!, async (tx) => ({
     rows: await tx.count(rawRowTable, oneOf("key", keys)),
-    erasures: await tx.count(rawDeletionTable, everything),
+    pending: await tx.count(rawDeletionTable, everything),
   }));
 }
 

@@ -6,8 +6,8 @@ import { limits } from "../../limits.ts";
 import { and, equals, everything, type Filter, hasOneOf, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
-import { noteErasures } from "../../storage/erasures.ts";
 import { readPage } from "../../storage/read-page.ts";
+import { insertPendingDeletions } from "../../storage/row-deletions.ts";
 import { ownedRawRows, rawDatabaseTable, rawTableTable, type TableRecord } from "./schema.ts";
 import {
   byName,
@@ -85,7 +85,7 @@ export async function deleteDatabases(
       ),
     );
   });
-  ctx.erasures.begin(ctx.projectId);
+  ctx.rowDeletions.start(ctx.projectId);
 }
 
 const tableIdsIn = async (tx: CatalogReader, databaseIds: readonly number[]): Promise<number[]> =>
@@ -138,7 +138,7 @@ export async function createTables(
 /** Deletes the records of tables. Their rows can no longer be read, and are deleted in the background. */
 async function removeTables(tx: CatalogWriter, ids: readonly number[]): Promise<void> {
   await tx.remove(rawTableTable, oneOf("id", ids));
-  await noteErasures(tx, ownedRawRows, ids);
+  await insertPendingDeletions(tx, ownedRawRows, ids);
 }
 
 /** Deletes all tables with their rows, or none. Refuses (404) unknown ones. */
@@ -155,5 +155,5 @@ export async function deleteTables(
       found.map(({ id }) => id),
     );
   });
-  ctx.erasures.begin(ctx.projectId);
+  ctx.rowDeletions.start(ctx.projectId);
 }

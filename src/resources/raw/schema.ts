@@ -1,6 +1,6 @@
 // The tables of raw data: databases, tables, rows, and pending deletions of rows.
 import type { Stored, Table } from "../../storage/catalog.ts";
-import type { OwnedRows } from "../../storage/erasures.ts";
+import type { OwnedRows } from "../../storage/row-deletions.ts";
 
 export interface DatabaseRecord extends Stored {
   readonly name: string;
@@ -80,4 +80,4 @@ export const rawDeletionTable: Table<Stored> = {
   wordsOf: [],
 };
 
-export const ownedRawRows: OwnedRows = { rows: rawRowTable, erasures: rawDeletionTable };
+export const ownedRawRows: OwnedRows = { rows: rawRowTable, pendingDeletions: rawDeletionTable };

@@ -163,7 +163,7 @@ async function read(
   const [contentType, lines] = isCsv
     ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(request.query))]
     : ["application/json; charset=utf-8", jsonChunks(table, nextCursor)];
-  return { contentType, ...(await bytesOrStream(textChunks([lines]), limits.responsePieceBytes)) };
+  return { contentType, ...(await bytesOrStream(textChunks([lines]), limits.responseChunkBytes)) };
 }
 
 /** Published clients send the end in two members; the smaller end applies. */

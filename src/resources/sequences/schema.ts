@@ -1,7 +1,7 @@
 // The tables of sequences, their rows, and pending deletions of rows. The columns of a sequence are part of
 // its record.
 import type { Stored, Table } from "../../storage/catalog.ts";
-import type { OwnedRows } from "../../storage/erasures.ts";
+import type { OwnedRows } from "../../storage/row-deletions.ts";
 
 export const columnValueTypes = ["STRING", "DOUBLE", "LONG"] as const;
 export type ColumnValueType = (typeof columnValueTypes)[number];
@@ -92,4 +92,7 @@ export const sequenceDeletionTable: Table<Stored> = {
   wordsOf: [],
 };
 
-export const ownedSequenceRows: OwnedRows = { rows: sequenceRowTable, erasures: sequenceDeletionTable };
+export const ownedSequenceRows: OwnedRows = {
+  rows: sequenceRowTable,
+  pendingDeletions: sequenceDeletionTable,
+};

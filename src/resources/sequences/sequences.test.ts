@@ -9,7 +9,7 @@ import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import type { PageQuery } from "../../query/page.ts";
 import type { AnyTable, Catalog } from "../../storage/catalog.ts";
-import { Erasures } from "../../storage/erasures.ts";
+import { RowDeletions } from "../../storage/row-deletions.ts";
 import { createAssets, deleteAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
 import { type Cell, cellOf, longMax } from "./cells.ts";
@@ -39,7 +39,7 @@ import {
 
 const catalogs = await openCatalogs([assetTable, sequenceTable, sequenceRowTable, sequenceDeletionTable]);
 const contextOver = (catalog: Catalog) =>
-  newContext(catalog, { erasures: new Erasures(catalog, [ownedSequenceRows], assert.ifError) });
+  newContext(catalog, { rowDeletions: new RowDeletions(catalog, [ownedSequenceRows], assert.ifError) });
 const scenario = scenariosIn(catalogs, contextOver);
 
 const types: readonly ColumnValueType[] = ["STRING", "DOUBLE", "LONG"];
@@ -271,7 +271,7 @@ scenario("rows belong to their sequence and go with it", async (ctx) => {
   await deleteSequence(ctx, one!.id);
   await assert.rejects(read(ctx, one!), refusal("ids-unknown"));
   assert.deepEqual(rowsOf(await read(ctx, other!)), [[7n, `${other!.id}`, undefined, undefined]]);
-  await ctx.erasures.settled();
+  await ctx.rowDeletions.settled();
   const left = (table: AnyTable) => ctx.catalog.read(ctx.projectId, (tx) => tx.count(table, everything));
   assert.deepEqual([await left(sequenceRowTable), await left(sequenceDeletionTable)], [1, 0]);
 });

@@ -8,9 +8,9 @@ import { and, type Filter, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import type { TextSearch } from "../../query/text-search.ts";
-import { noteErasures } from "../../storage/erasures.ts";
 import type { IdsNamed } from "../../storage/existing-records.ts";
 import { readPage } from "../../storage/read-page.ts";
+import { insertPendingDeletions } from "../../storage/row-deletions.ts";
 import { searchByText } from "../../storage/search-by-text.ts";
 import { limitToVisibleSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
 import { type RecordName, recordsByName, refuseTakenExternalIds } from "../common/external-ids.ts";
@@ -204,7 +204,7 @@ async function remove(ctx: RequestContext, named: IdsNamed): Promise<void> {
   await ctx.catalog.write(ctx.projectId, async (tx) => {
     await existingSequences(tx, permitted, named);
     await tx.remove(sequenceTable, oneOf("id", named.ids));
-    await noteErasures(tx, ownedSequenceRows, named.ids);
+    await insertPendingDeletions(tx, ownedSequenceRows, named.ids);
   });
-  ctx.erasures.begin(ctx.projectId);
+  ctx.rowDeletions.start(ctx.projectId);
 }

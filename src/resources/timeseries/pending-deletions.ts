@@ -29,8 +29,8 @@ export async function deleteDatapoints(
   projectId: ProjectId,
   series: readonly SeriesId[],
 ): Promise<void> {
-  for (let at = 0; at < series.length; at += limits.erasuresAtOnce) {
-    const ids = series.slice(at, at + limits.erasuresAtOnce);
+  for (let at = 0; at < series.length; at += limits.seriesDeletionsAtOnce) {
+    const ids = series.slice(at, at + limits.seriesDeletionsAtOnce);
     await Promise.all(ids.map((id) => stores.points.delete(id)));
     await stores.catalog.write(projectId, (tx) => tx.remove(pendingDeletionTable, oneOf("id", ids)));
   }
@@ -49,7 +49,7 @@ async function someLeft({ catalog }: Stores, projectId: ProjectId): Promise<Seri
     tx.find(pendingDeletionTable, {
       filter: everything,
       order: byId,
-      page: { limit: limits.erasuresAtOnce },
+      page: { limit: limits.seriesDeletionsAtOnce },
     }),
   );
   return found.map(({ id }) => id);

@@ -10,17 +10,17 @@ import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
-import { numbers, type ValueKind } from "./columns.ts";
+import { numberKind, type ValueKind } from "./columns.ts";
 import {
   RowCheck,
   readStateSql,
   type ShardIdentity,
-  type ShardState,
+  type StoredShardState,
   stateOf,
   stateSchema,
   stateValues,
   writeStateSql,
-} from "./shard-state.ts";
+} from "./stored-shard-state.ts";
 import { combineSummaries, type Summary, summariesOfBlock } from "./summary.ts";
 
 /** Decoded blocks in the cache, which may have twice as many: 4 MB of full blocks. */
@@ -107,7 +107,7 @@ export class BlockTable {
   readonly #database: DatabaseSync;
   readonly #file: string;
   readonly #statements: ReturnType<typeof prepare>;
-  #state: { -readonly [Name in keyof ShardState]: ShardState[Name] };
+  #state: { -readonly [Name in keyof StoredShardState]: StoredShardState[Name] };
   /** The check that all rows are there, until it is complete. */
   #rowCheck: RowCheck | undefined;
   /** The damage that the check found. */
@@ -163,8 +163,8 @@ export class BlockTable {
   }
 
   /** The sequence number up to which every change is in blocks. */
-  get applied(): number {
-    return this.#state.applied;
+  get flushedSequence(): number {
+    return this.#state.flushedSequence;
   }
 
   get totals(): { readonly points: number; readonly blocks: number } {
@@ -193,11 +193,11 @@ export class BlockTable {
    * disk. Earlier transactions need no sync of their own, because the journal still has their points. Also
    * truncates the write-ahead log of the database, which would keep its largest size.
    */
-  recordApplied(sequence: number): void {
+  recordFlushed(sequence: number): void {
     this.#database.exec("PRAGMA synchronous = FULL");
     try {
       this.transaction(() => {
-        this.#state.applied = sequence;
+        this.#state.flushedSequence = sequence;
       });
     } finally {
       this.#database.exec("PRAGMA synchronous = NORMAL");
@@ -248,7 +248,7 @@ export class BlockTable {
     const cached = this.#blocks.get(row.id);
     if (cached !== undefined) return cached;
     const points = this.read(key, row);
-    if (key.kind === numbers) this.#blocks.set(row.id, points);
+    if (key.kind === numberKind) this.#blocks.set(row.id, points);
     return points;
   }
 
@@ -269,11 +269,11 @@ export class BlockTable {
     const block = encodeBlock(times, values);
     const id = Number(this.#statements.insertData.run(block).lastInsertRowid);
     const keys = { series, kind, id, firstMs, lastMs, count };
-    const summaries = kind === numbers ? summariesOfBlock(times, values as Float64Array) : [];
+    const summaries = kind === numberKind ? summariesOfBlock(times, values as Float64Array) : [];
     const blockChecksum = blockChecksumOf(block);
     const { header, checksum } = encodeRow(keys, { summaries, blockChecksum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, header);
-    if (kind === numbers) this.bucketCache.invalidate(series, firstMs, lastMs);
+    if (kind === numberKind) this.bucketCache.invalidate(series, firstMs, lastMs);
     this.#count(keys, checksum, 1);
   }
 
@@ -284,7 +284,7 @@ export class BlockTable {
     this.#statements.removeData.run(id);
     // The id may be reused for the next block.
     this.#blocks.delete(id);
-    if (kind === numbers) this.bucketCache.invalidate(series, firstMs, lastMs);
+    if (kind === numberKind) this.bucketCache.invalidate(series, firstMs, lastMs);
     this.#count({ series, kind, firstMs, count }, checksum, -1);
   }
 
@@ -309,7 +309,7 @@ export class BlockTable {
     this.transaction(() => {
       this.#statements.remove.run(series, kind, firstMs);
       // The times in a damaged row may be wrong.
-      if (kind === numbers) this.bucketCache.invalidate(series, -Infinity, Infinity);
+      if (kind === numberKind) this.bucketCache.invalidate(series, -Infinity, Infinity);
       this.#statements.insertDamaged.run(id, series, kind, firstMs, lastMs, expected, found);
       if (checksum !== undefined) this.#count({ series, kind, firstMs, count }, checksum, -1);
     });
@@ -350,7 +350,7 @@ export class BlockTable {
     return this.#statements.damaged.all() as unknown as DamagedRow[];
   }
 
-  #readState(): ShardState {
+  #readState(): StoredShardState {
     const found = stateOf(this.#statements.state.get());
     if (found === undefined)
       throw new Error(

@@ -5,13 +5,13 @@ export type PointValues = PointColumns["values"];
 
 /** The numbers and the strings of one series are stored as separate sets of points. */
 export type ValueKind = 0 | 1;
-export const numbers: ValueKind = 0;
-export const strings: ValueKind = 1;
-export const kindOf = (isString: boolean): ValueKind => (isString ? strings : numbers);
+export const numberKind: ValueKind = 0;
+export const stringKind: ValueKind = 1;
+export const kindOf = (isString: boolean): ValueKind => (isString ? stringKind : numberKind);
 
 /** Empty columns. */
 export function noPointsOf(kind: ValueKind): PointColumns {
-  return { times: new Float64Array(0), values: kind === strings ? [] : new Float64Array(0) };
+  return { times: new Float64Array(0), values: kind === stringKind ? [] : new Float64Array(0) };
 }
 
 /** Index of the first of the ascending times in [from, to) that is at or after `atMs`; `to` without one. */
@@ -52,9 +52,9 @@ export interface PointRange {
  */
 export function concatRanges(ranges: readonly PointRange[], kind: ValueKind): PointColumns {
   const count = ranges.reduce((sum, { from, to }) => sum + to - from, 0);
-  const buffer = new Float64Array(kind === strings ? count : count * 2);
+  const buffer = new Float64Array(kind === stringKind ? count : count * 2);
   const times = buffer.subarray(0, count);
-  const values: string[] | Float64Array = kind === strings ? [] : buffer.subarray(count);
+  const values: string[] | Float64Array = kind === stringKind ? [] : buffer.subarray(count);
   let at = 0;
   for (const { points, from, to } of ranges) {
     times.set(points.times.subarray(from, to), at);
@@ -69,7 +69,7 @@ export function concatRanges(ranges: readonly PointRange[], kind: ValueKind): Po
 /** Concatenates columns, which are in order and of one kind. A single one is returned as it is. */
 export function concatPoints(all: readonly PointColumns[], kind: ValueKind): PointColumns {
   if (all.length === 1) return all[0]!;
-  if (kind === strings) {
+  if (kind === stringKind) {
     return {
       times: concatNumbers(all.map((one) => one.times)),
       values: all.flatMap((one) => one.values as string[]),

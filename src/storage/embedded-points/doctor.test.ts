@@ -10,7 +10,13 @@ import { type EmbeddedUnderTest, embeddedUnderTest } from "../../../test/support
 import { at, batchOf, pointsOf, sineWave } from "../conformance/points.ts";
 import type { Finding } from "../findings.ts";
 import { type Examination, examineStore } from "./doctor.ts";
-import { readStateSql, type ShardState, stateOf, stateValues, writeStateSql } from "./shard-state.ts";
+import {
+  readStateSql,
+  type StoredShardState,
+  stateOf,
+  stateValues,
+  writeStateSql,
+} from "./stored-shard-state.ts";
 
 const [pump, motor, valve] = [4096, 8192, 12_288];
 
@@ -41,7 +47,7 @@ function edit(folder: string, ...statements: readonly string[]): void {
   database.close();
 }
 
-function rewriteState(folder: string, change: Partial<ShardState>): void {
+function rewriteState(folder: string, change: Partial<StoredShardState>): void {
   const database = new DatabaseSync(join(folder, "shard-0.sqlite"));
   const state = { ...stateOf(database.prepare(readStateSql).get())!, ...change };
   database.prepare(writeStateSql).run(...stateValues(state));
@@ -152,7 +158,7 @@ it("all whole records of a damaged journal are applied, and the segment is set a
     await other.end();
     // As after a crash, with one flipped bit and half a record.
     bytes[60]! ^= 1;
-    rewriteState(folder, { applied: 0 });
+    rewriteState(folder, { flushedSequence: 0 });
     for (const one of readdirSync(folder)) if (one.endsWith(".log")) rmSync(join(folder, one));
     writeFileSync(join(folder, name), Buffer.concat([bytes, bytes.subarray(16, 60)]));
     const { findings, tornBytes } = await look(folder);

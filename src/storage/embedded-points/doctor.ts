@@ -60,19 +60,24 @@ async function examine(
   });
   if (mustExist && !existsSync(join(folder, "store.json")))
     await report({ file: "store.json", offset: 0, expected: "the number of shards", found: "no file" });
-  let applied = Infinity;
+  let flushedSequence = Infinity;
   for (let shard = 0; storeFile !== undefined && shard < storeFile.shards; shard++) {
     const one = { store: storeFile.store, shard, file: shardFileOf(shard) };
-    applied = Math.min(applied, await examineShard(folder, one, report));
+    flushedSequence = Math.min(flushedSequence, await examineShard(folder, one, report));
   }
   // Without the state of a shard, it is not known which records the journal must still have.
-  const tornBytes = Number.isFinite(applied) ? await examineJournal(folder, applied, report) : 0;
+  const tornBytes = Number.isFinite(flushedSequence)
+    ? await examineJournal(folder, flushedSequence, report)
+    : 0;
   return { findings, tornBytes };
 }
 
 type Report = (finding: Finding) => Promise<void>;
 
-/** Resolves with the sequence number that the shard has applied; with NaN when it cannot be read. */
+/**
+ * Resolves with the sequence number up to which the shard has every change in blocks; with NaN when it cannot
+ * be read.
+ */
 async function examineShard(folder: string, one: ExpectedShard, report: Report): Promise<number> {
   const { file } = one;
   const { size } = await stat(join(folder, file)).catch(() => ({ size: undefined }));
@@ -88,7 +93,7 @@ async function examineShard(folder: string, one: ExpectedShard, report: Report):
     for (const finding of fatal) await report(finding);
     if (fatal.length > 0) return Number.NaN;
     for (const finding of [...doctor.findings()]) await report(finding);
-    return doctor.applied;
+    return doctor.flushedSequence;
   } catch (error) {
     await report(noDatabase(file, error));
     return Number.NaN;
@@ -98,9 +103,9 @@ async function examineShard(folder: string, one: ExpectedShard, report: Report):
 }
 
 /** Resolves with the size of the torn end. */
-async function examineJournal(folder: string, applied: number, report: Report): Promise<number> {
+async function examineJournal(folder: string, flushedSequence: number, report: Report): Promise<number> {
   const files = new ReadOnlyFiles();
-  const { damage } = await recoverJournal({ folder, files }, applied, () => undefined);
+  const { damage } = await recoverJournal({ folder, files }, flushedSequence, () => undefined);
   for (const one of damage) {
     const says = `skip it, with the segment kept in ${setAsideName}`;
     await report({ ...one, remedy: { says, apply: () => setAside(folder) } });

@@ -76,13 +76,17 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   if (!existing) await writeStoreFile(folder, storeFile);
   const memory = { budget: new ByteBudget(limits.pointsInFlightBytesMax), ring: new SharedRing() };
   const distribution = { ...memory, shards: opened.map(({ client }) => client) };
-  const applied = Math.min(...opened.map((one) => one.applied));
-  const recovered = await recoverJournal({ folder, files }, applied, async ({ sequence, change, bytes }) => {
-    await memory.budget.acquire(memoryBytesOf(change));
-    const slice = memory.ring.allocate(bytes.length);
-    viewOf(slice).set(bytes);
-    distribute(distribution, { sequence, change, slice }, true);
-  });
+  const flushedSequence = Math.min(...opened.map((one) => one.flushedSequence));
+  const recovered = await recoverJournal(
+    { folder, files },
+    flushedSequence,
+    async ({ sequence, change, bytes }) => {
+      await memory.budget.acquire(memoryBytesOf(change));
+      const slice = memory.ring.allocate(bytes.length);
+      viewOf(slice).set(bytes);
+      distribute(distribution, { sequence, change, slice }, true);
+    },
+  );
   await refuseGap(opened, shardSettings, recovered.next);
   const latestPoints = new LatestPointCache();
   const onStored = (stored: StoredRecord) => {
@@ -148,10 +152,10 @@ async function refuseGap(
   settings: readonly ShardSettings[],
   next: number,
 ): Promise<void> {
-  const applied = opened.map((one) => one.applied);
-  if (Math.max(...applied) < next) return;
+  const flushed = opened.map((one) => one.flushedSequence);
+  if (Math.max(...flushed) < next) return;
   await Promise.allSettled(opened.map(({ client }) => client.close()));
-  const { file } = settings[applied.indexOf(Math.min(...applied))]!;
+  const { file } = settings[flushed.indexOf(Math.min(...flushed))]!;
   throw new Error(`${file} lacks changes that other shards have and the journal no more`);
 }
 

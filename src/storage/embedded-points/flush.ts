@@ -2,7 +2,7 @@
 // emptied, merged into the blocks with their times.
 import type { PointColumns } from "../points.ts";
 import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
-import { concatPoints, firstAtOrAfter, mergePoints, slicePoints, strings } from "./columns.ts";
+import { concatPoints, firstAtOrAfter, mergePoints, slicePoints, stringKind } from "./columns.ts";
 import type { Head } from "./head.ts";
 
 /** A block may grow to this multiple of a full one before it is split. */
@@ -104,7 +104,7 @@ function smallBlocksBefore(
 
 /** Blocks that were split by their number of characters have at least half of the maximum. */
 function isFullOfCharacters(table: BlockTable, key: PointSetKey, row: BlockRow): boolean {
-  return key.kind === strings && 2 * charactersOf(table.read(key, row)) >= blockCharacters;
+  return key.kind === stringKind && 2 * charactersOf(table.read(key, row)) >= blockCharacters;
 }
 
 const countOf = (rows: readonly BlockRow[]): number => rows.reduce((sum, row) => sum + row.count, 0);

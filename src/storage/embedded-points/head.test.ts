@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { randomFrom, seed, times } from "../../../test/support/proof.ts";
-import { numbers, strings, type ValueKind } from "./columns.ts";
+import { numberKind, stringKind, type ValueKind } from "./columns.ts";
 import { Head } from "./head.ts";
 
 const rounds = times(400, 20_000);
@@ -27,12 +27,12 @@ function play(kind: ValueKind): void {
     const added = someTimes(span);
     const drawn = Array.from(added, random);
     head.add(
-      { times: added, values: kind === strings ? drawn.map(String) : Float64Array.from(drawn) },
+      { times: added, values: kind === stringKind ? drawn.map(String) : Float64Array.from(drawn) },
       0,
       added.length,
     );
     for (const [at, timeMs] of added.entries())
-      expected.set(timeMs, kind === strings ? String(drawn[at]) : drawn[at]!);
+      expected.set(timeMs, kind === stringKind ? String(drawn[at]) : drawn[at]!);
     if (random() < 0.7) continue;
     const startMs = whole(span);
     head.removeBetween(startMs, startMs + 20);
@@ -51,5 +51,5 @@ function play(kind: ValueKind): void {
 }
 
 it(`points in any order, removed in between, PROOF_SEED=${seed}`, () => {
-  for (let round = 0; round < rounds; round++) play(random() < 0.3 ? strings : numbers);
+  for (let round = 0; round < rounds; round++) play(random() < 0.3 ? stringKind : numberKind);
 });

@@ -8,7 +8,7 @@ import {
   mergePoints,
   type PointValues,
   slicePoints,
-  strings,
+  stringKind,
   type ValueKind,
 } from "./columns.ts";
 
@@ -40,8 +40,8 @@ export class Head {
   constructor(series: number, kind: ValueKind) {
     this.series = series;
     this.kind = kind;
-    this.#values = kind === strings ? [] : noTimes;
-    if (kind !== strings) this.#pairs = [];
+    this.#values = kind === stringKind ? [] : noTimes;
+    if (kind !== stringKind) this.#pairs = [];
   }
 
   /** Number of points, including those that a later point with the same time will replace. */
@@ -163,7 +163,7 @@ export class Head {
     const times = new Float64Array(capacity);
     times.set(this.#times.subarray(0, this.#count));
     this.#times = times;
-    if (this.kind === strings) return;
+    if (this.kind === stringKind) return;
     const values = new Float64Array(capacity);
     values.set((this.#values as Float64Array).subarray(0, this.#count));
     this.#values = values;
@@ -172,7 +172,7 @@ export class Head {
   #copy({ times, values }: PointColumns, from: number, to: number): void {
     const at = this.#count;
     this.#count += to - from;
-    if (this.kind === strings) {
+    if (this.kind === stringKind) {
       for (let i = from; i < to; i++) (this.#values as string[]).push(values[i] as string);
     } else if (to - from > 32) {
       (this.#values as Float64Array).set((values as Float64Array).subarray(from, to), at);

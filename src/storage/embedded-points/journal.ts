@@ -302,15 +302,15 @@ export interface Recovered {
 }
 
 /**
- * Reads the segments of earlier processes and passes every whole record after `applied` to `apply`, in order.
- * `applied` is the sequence number up to which all shards have the changes in blocks.
+ * Reads the segments of earlier processes and passes every whole record after `flushedSequence` to `apply`,
+ * in order. `flushedSequence` is the sequence number up to which all shards have the changes in blocks.
  *
  * Cuts off the torn end of the final segment and syncs it: after a kill, it may have records that are not on
  * disk yet, and a change that was once visible must never disappear.
  */
 export async function recoverJournal(
   settings: Pick<JournalSettings, "folder" | "files">,
-  applied: number,
+  flushedSequence: number,
   apply: (record: JournalRecord) => Promise<void> | void,
 ): Promise<Recovered> {
   const files = await readdir(settings.folder);
@@ -320,7 +320,7 @@ export async function recoverJournal(
   );
   const segments: Segment[] = [];
   const damage: Damage[] = files.filter(isSetAside).map((file) => ({ file, ...setAsideEarlier }));
-  let next = applied + 1;
+  let next = flushedSequence + 1;
   for (const [index, name] of names.entries()) {
     const first = firstSequenceOf(name)!;
     const bytes = await readSegment(settings.folder, name);
@@ -331,7 +331,7 @@ export async function recoverJournal(
     next = Math.max(next, first);
     for (const record of recordsOf(bytes, { name, isFinalSegment }, report)) {
       next = Math.max(next, record.sequence + 1);
-      if (record.sequence > applied) await apply(record);
+      if (record.sequence > flushedSequence) await apply(record);
     }
     damage.push(...report.damage);
     if (isFinalSegment) await truncateSegment(settings, name, report.length);

@@ -24,10 +24,10 @@ class Ledger {
   undecided: number[] = [];
   readonly refused = new Set<number>();
   /** All changes up to this sequence number are in blocks, and the journal may have dropped them. */
-  applied = 0;
+  flushedSequence = 0;
 
-  copy(): Pick<Ledger, "stored" | "undecided" | "applied"> {
-    return { stored: [...this.stored], undecided: this.undecided, applied: this.applied };
+  copy(): Pick<Ledger, "stored" | "undecided" | "flushedSequence"> {
+    return { stored: [...this.stored], undecided: this.undecided, flushedSequence: this.flushedSequence };
   }
 
   readonly store = ({ sequence, change }: Omit<StoredRecord, "slice">): void => {
@@ -52,11 +52,11 @@ const markOf = (one: Change): number => (one.kind === "delete" ? one.series : on
 const wreckFolder = folderInMemory();
 
 /** The changes that the next process recovers from a wreck. */
-async function recover(wreck: Wreck, applied: number) {
+async function recover(wreck: Wreck, flushedSequence: number) {
   await putWreck(wreck, wreckFolder);
   const found: { sequence: number; mark: number }[] = [];
   const settings = { folder: wreckFolder, files: filesWithoutSyncs };
-  const { damage } = await recoverJournal(settings, applied, (record) => {
+  const { damage } = await recoverJournal(settings, flushedSequence, (record) => {
     found.push({ sequence: record.sequence, mark: markOf(record.change) });
   });
   return { found, damage };
@@ -65,13 +65,13 @@ async function recover(wreck: Wreck, applied: number) {
 /** Asserts that all stored changes are recovered, then perhaps the first undecided ones, and nothing else. */
 async function check(
   wreck: Wreck,
-  { stored, undecided, applied }: ReturnType<Ledger["copy"]>,
+  { stored, undecided, flushedSequence }: ReturnType<Ledger["copy"]>,
   when: string,
 ): Promise<void> {
-  const { found, damage } = await recover(wreck, applied);
+  const { found, damage } = await recover(wreck, flushedSequence);
   const what = () => `${when}: ${[...wreck].map(([name, { length }]) => `${name} of ${length} bytes`)}`;
   assert.deepEqual(damage, [], what());
-  const expected = stored.filter(({ sequence }) => sequence > applied);
+  const expected = stored.filter(({ sequence }) => sequence > flushedSequence);
   const more = found.slice(expected.length);
   assert.deepEqual(found.slice(0, expected.length), expected, what());
   assert.deepEqual(
@@ -79,7 +79,7 @@ async function check(
     undecided.slice(0, more.length),
     what(),
   );
-  const first = expected.at(-1)?.sequence ?? applied;
+  const first = expected.at(-1)?.sequence ?? flushedSequence;
   assert.deepEqual(
     more.map(({ sequence }) => sequence),
     more.map((_, index) => first + 1 + index),
@@ -92,10 +92,14 @@ async function live(disk: SimulatedDisk, ledger: Ledger, mark: number): Promise<
   const ring = new SharedRing(4096);
   const settings = { folder: disk.folder, files: disk, ring, onStored: ledger.store };
   const found: Omit<StoredRecord, "slice">[] = [];
-  const { segments, next } = await recoverJournal(settings, ledger.applied, (one) => void found.push(one));
+  const { segments, next } = await recoverJournal(
+    settings,
+    ledger.flushedSequence,
+    (one) => void found.push(one),
+  );
   const journal = await Journal.open(settings, segments, next);
   // Recovered changes are visible from now on, so they count as stored.
-  for (const one of found.slice(ledger.stored.filter((old) => old.sequence > ledger.applied).length))
+  for (const one of found.slice(ledger.stored.filter((old) => old.sequence > ledger.flushedSequence).length))
     ledger.store(one);
   ledger.undecided = [];
   const write = async () => {
@@ -106,7 +110,7 @@ async function live(disk: SimulatedDisk, ledger: Ledger, mark: number): Promise<
   const checkpoint = async () => {
     const boundary = await journal.rotate().catch(() => undefined);
     if (boundary === undefined) return;
-    ledger.applied = boundary;
+    ledger.flushedSequence = boundary;
     await journal.drop(boundary).catch(() => undefined);
   };
   await Promise.all([write(), write(), write()]);

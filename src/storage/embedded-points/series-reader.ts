@@ -17,7 +17,7 @@ import {
   firstAtOrAfter,
   mergePoints,
   noPointsOf,
-  numbers,
+  numberKind,
   type PointRange,
   viewPoints,
 } from "./columns.ts";
@@ -46,7 +46,7 @@ interface BucketRange extends TimeRange {
   readonly blockSums: readonly BlockSummary[];
 }
 
-const noPoints = noPointsOf(numbers);
+const noPoints = noPointsOf(numberKind);
 /** A part that touches more buckets than this is aggregated point by point, without summaries to cache. */
 const summarisedBucketsMax = 16;
 

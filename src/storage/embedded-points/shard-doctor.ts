@@ -13,16 +13,16 @@ import {
   type RowKeys,
   storedChecksum,
 } from "./checksummed-row.ts";
-import { numbers, type ValueKind } from "./columns.ts";
+import { numberKind, type ValueKind } from "./columns.ts";
 import { firstSequenceOf } from "./segment.ts";
 import {
   readStateSql,
   type ShardIdentity,
-  type ShardState,
+  type StoredShardState,
   stateOf,
   stateValues,
   writeStateSql,
-} from "./shard-state.ts";
+} from "./stored-shard-state.ts";
 import { type Summary, summariesOfBlock, summarise } from "./summary.ts";
 
 interface Row extends RowKeys {
@@ -53,8 +53,8 @@ export class ShardDoctor {
   }
 
   /** The sequence number up to which the shard has every change; NaN when its state is damaged. */
-  get applied(): number {
-    return this.#state()?.applied ?? Number.NaN;
+  get flushedSequence(): number {
+    return this.#state()?.flushedSequence ?? Number.NaN;
   }
 
   /** A finding when the file belongs to another shard or another store. */
@@ -101,13 +101,13 @@ export class ShardDoctor {
       return;
     }
     const summaries =
-      row.kind === numbers ? summariesOfBlock(points.times, points.values as Float64Array) : [];
+      row.kind === numberKind ? summariesOfBlock(points.times, points.values as Float64Array) : [];
     const correct = encodeRow(row, { summaries, blockChecksum: blockChecksumOf(row.bytes!) });
     try {
       const found = decodeRow(row, row.header);
       if (found.blockChecksum !== blockChecksumOf(row.bytes!))
         throw new DamagedBlock("the block of its row", "another block");
-      if (row.kind === numbers && !areOfPoints(found.summaries, points))
+      if (row.kind === numberKind && !areOfPoints(found.summaries, points))
         throw new DamagedBlock("the summaries of its points", "other summaries");
     } catch (error) {
       const { expected, found } = damageOf(error);
@@ -135,7 +135,7 @@ export class ShardDoctor {
     };
   }
 
-  #count(): Pick<ShardState, "points" | "blocks" | "rowChecksums"> {
+  #count(): Pick<StoredShardState, "points" | "blocks" | "rowChecksums"> {
     let [points, blocks, rowChecksums] = [0, 0, 0];
     for (const row of this.#database.prepare("SELECT count, header FROM block").iterate()) {
       const { count, header } = row as unknown as Row;
@@ -147,15 +147,15 @@ export class ShardDoctor {
   }
 
   #recount(): void {
-    const applied = this.#state()?.applied ?? this.#appliedByJournal();
-    this.#run(writeStateSql, ...stateValues({ applied, ...this.#count(), ...this.#identity }));
+    const flushedSequence = this.#state()?.flushedSequence ?? this.#sequenceOfJournal();
+    this.#run(writeStateSql, ...stateValues({ flushedSequence, ...this.#count(), ...this.#identity }));
   }
 
   /**
    * The sequence number before the first segment of the journal. A segment is deleted only when all its
    * changes are in blocks, and applying a change again does no harm.
    */
-  #appliedByJournal(): number {
+  #sequenceOfJournal(): number {
     const firsts = readdirSync(this.#folder).flatMap((name) => firstSequenceOf(name) ?? []);
     return firsts.length === 0 ? 0 : Math.min(...firsts) - 1;
   }
@@ -192,7 +192,7 @@ export class ShardDoctor {
     };
   }
 
-  #state(): ShardState | undefined {
+  #state(): StoredShardState | undefined {
     return stateOf(this.#database.prepare(readStateSql).get());
   }
 

@@ -9,8 +9,8 @@ import type {
   PointSeries,
   ScanQuery,
 } from "../points.ts";
-import type { ShardIdentity } from "./shard-state.ts";
 import type { SharedSlice } from "./shared-ring.ts";
+import type { ShardIdentity } from "./stored-shard-state.ts";
 
 export interface LatestQuery {
   readonly series: readonly PointSeries[];

@@ -26,7 +26,7 @@ export type ShardClient = Pick<ShardThread, "apply" | "call" | "close">;
 export interface OpenedShard {
   readonly client: ShardClient;
   /** The sequence number up to which the shard has every change in blocks on disk. */
-  readonly applied: number;
+  readonly flushedSequence: number;
 }
 
 export class ShardThread {
@@ -55,7 +55,7 @@ export class ShardThread {
     const reply = await client.#request("open", undefined).catch((error: Error) => {
       throw new Error(`shard ${settings.shard} cannot be opened: ${problemOf(error)}`, { cause: error });
     });
-    return { client, applied: client.#resultOf(reply) as number };
+    return { client, flushedSequence: client.#resultOf(reply) as number };
   }
 
   /**

@@ -48,7 +48,7 @@ class ShardWorker {
   }
 
   readonly #handlers: CallHandlers = {
-    open: (_, id) => this.#sendResult(id, this.#shard.applied),
+    open: (_, id) => this.#sendResult(id, this.#shard.flushedSequence),
     scan: (query, id) => this.#sendColumns(id, this.#shard.scan(query)),
     aggregate: (query, id) => this.#sendResult(id, this.#shard.aggregate(query)),
     latest: (query, id) => this.#sendResult(id, this.#shard.latest(query)),
@@ -73,7 +73,7 @@ class ShardWorker {
   #apply({ sequence, slice, isReplay }: RecordToApply): void {
     this.#unconfirmed += 1;
     try {
-      if (this.#stopped === undefined && sequence > this.#shard.applied)
+      if (this.#stopped === undefined && sequence > this.#shard.flushedSequence)
         this.#shard.applyRecord(viewOf(slice));
     } catch (error) {
       this.#stopped = (error as Error).message;

@@ -53,7 +53,7 @@ it("points in order become full blocks, each written once; the rest waits for a 
     assert.deepEqual(new Set(blockSizes(path)), new Set([100]));
     shard.startCheckpoint(10);
     workAll(shard);
-    assert.equal(shard.applied, 10);
+    assert.equal(shard.flushedSequence, 10);
     assert.equal(blockSizes(path).at(-1), 50);
     assert.deepEqual(shard.stats(), { points: 3250, blocks: 33, damage: [] });
   }));
@@ -66,10 +66,10 @@ it("late points for many blocks are merged a few blocks at a time, until all are
     append(shard, sineWave(500, 5, 100));
     shard.startCheckpoint(2);
     shard.work();
-    assert.equal(shard.applied, 1);
+    assert.equal(shard.flushedSequence, 1);
     assert.equal(shard.scan(everything).times.length, 5500);
     workAll(shard);
-    assert.equal(shard.applied, 2);
+    assert.equal(shard.flushedSequence, 2);
     assert.equal(shard.scan(everything).times.length, 5500);
     assert.equal(shard.stats().points, 5500);
   }));
@@ -157,11 +157,11 @@ it("a file that cannot be written loses nothing: points stay in memory, and are 
     shard.cancelCheckpoint();
     assert.throws(() => workAll(shard), /locked/);
     assert.equal(shard.scan(everything).times.length, 2000);
-    assert.equal(shard.applied, 0);
+    assert.equal(shard.flushedSequence, 0);
     other.exec("ROLLBACK");
     other.close();
     shard.startCheckpoint(2);
     workAll(shard);
-    assert.equal(shard.applied, 2);
+    assert.equal(shard.flushedSequence, 2);
     assert.deepEqual(shard.stats(), { points: 2000, blocks: 20, damage: [] });
   }));

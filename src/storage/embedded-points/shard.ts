@@ -9,7 +9,7 @@ import type {
 } from "../points.ts";
 import { BlockTable, type BlockTableSettings, DamageFound, type PointSetKey } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
-import { kindOf, numbers, type PointValues, strings, type ValueKind } from "./columns.ts";
+import { kindOf, numberKind, type PointValues, stringKind, type ValueKind } from "./columns.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
 import { Head } from "./head.ts";
 import { readRecord } from "./journal-record.ts";
@@ -65,8 +65,8 @@ export class Shard {
   }
 
   /** The sequence number up to which every change is in blocks on disk. */
-  get applied(): number {
-    return this.#table.applied;
+  get flushedSequence(): number {
+    return this.#table.flushedSequence;
   }
 
   /** Whether `work` has something to do. */
@@ -96,8 +96,8 @@ export class Shard {
       this.#delete(change);
       return;
     }
-    if (change.batch.numbers !== undefined) this.#addRuns(change.batch.numbers, numbers);
-    if (change.batch.strings !== undefined) this.#addRuns(change.batch.strings, strings);
+    if (change.batch.numbers !== undefined) this.#addRuns(change.batch.numbers, numberKind);
+    if (change.batch.strings !== undefined) this.#addRuns(change.batch.strings, stringKind);
   }
 
   scan(query: ScanQuery): PointColumns {
@@ -105,7 +105,7 @@ export class Shard {
   }
 
   aggregate(query: AggregateQuery): AggregateColumns {
-    return this.#read(query.series, numbers, (reader) => reader.aggregate(query));
+    return this.#read(query.series, numberKind, (reader) => reader.aggregate(query));
   }
 
   latest({ series, beforeMs }: LatestQuery): (LatestResult | undefined)[] {
@@ -185,7 +185,7 @@ export class Shard {
 
   #completeCheckpoint(): number | undefined {
     const completed = this.#checkpoint;
-    if (completed !== undefined) this.#table.recordApplied(completed);
+    if (completed !== undefined) this.#table.recordFlushed(completed);
     this.#checkpoint = undefined;
     return completed;
   }
@@ -249,7 +249,7 @@ export class Shard {
 
   #delete({ series, range }: Change & { kind: "delete" }): void {
     const [startMs, endMs] = [range?.startMs ?? -Infinity, range?.endMs ?? Infinity];
-    for (const kind of [numbers, strings]) {
+    for (const kind of [numberKind, stringKind]) {
       const head = this.#heads[kind]!.get(series);
       head?.removeBetween(startMs, endMs);
       if (head !== undefined && range === undefined) this.#removeHead(series, kind);

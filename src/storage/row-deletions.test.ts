@@ -7,10 +7,10 @@ import { realSystem } from "../lib/system.ts";
 import { everything } from "../query/filter.ts";
 import type { AnyTable, Catalog } from "./catalog.ts";
 import { lines, type PlaceLine, places, tables } from "./conformance/samples.ts";
-import { Erasures, noteErasures, type OwnedRows } from "./erasures.ts";
+import { insertPendingDeletions, type OwnedRows, RowDeletions } from "./row-deletions.ts";
 import { openSqlCatalog } from "./sql/sql-catalog.ts";
 
-const erasures: OwnedRows["erasures"] = {
+const pendingDeletions: OwnedRows["pendingDeletions"] = {
   name: "line_erasures",
   belongsTo: "project",
   columns: { id: { type: "integer", optional: false } },
@@ -18,14 +18,14 @@ const erasures: OwnedRows["erasures"] = {
   unique: [],
   wordsOf: [],
 };
-const owned: OwnedRows = { rows: lines, erasures };
+const owned: OwnedRows = { rows: lines, pendingDeletions };
 
 /** A catalog in which lines of places 1 to 3 are noted to go, and those of place 4 stay. */
 async function doomed(linesOfEach: number): Promise<Catalog> {
   const file = join(temporaryFolder(), "catalog.db");
   const catalog = await openSqlCatalog({
     file,
-    tables: [...tables, erasures as AnyTable],
+    tables: [...tables, pendingDeletions as AnyTable],
     system: realSystem,
   });
   const rows: PlaceLine[] = [1, 2, 3, 4].flatMap((placeId) =>
@@ -33,20 +33,23 @@ async function doomed(linesOfEach: number): Promise<Catalog> {
   );
   await catalog.write(1, async (tx) => {
     await tx.put(lines, rows);
-    await noteErasures(tx, owned, [1, 2, 3]);
+    await insertPendingDeletions(tx, owned, [1, 2, 3]);
   });
   return catalog;
 }
 
 const counts = (catalog: Catalog) =>
-  catalog.read(1, async (tx) => [await tx.count(lines, everything), await tx.count(erasures, everything)]);
+  catalog.read(1, async (tx) => [
+    await tx.count(lines, everything),
+    await tx.count(pendingDeletions, everything),
+  ]);
 
 test("rows go while other writes have their turn, and those of records that stay do not", async () => {
   const catalog = await doomed(3_000);
-  const erasing = new Erasures(catalog, [owned], assert.ifError);
-  erasing.begin(1);
+  const deletions = new RowDeletions(catalog, [owned], assert.ifError);
+  deletions.start(1);
   let isOver = false;
-  const settled = erasing.settled().then(() => {
+  const settled = deletions.settled().then(() => {
     isOver = true;
   });
   let turns = 0;
@@ -62,17 +65,17 @@ test("rows go while other writes have their turn, and those of records that stay
 
 test("what is left when they are ended goes with the next", async () => {
   const catalog = await doomed(1_000);
-  const first = new Erasures(catalog, [owned], assert.ifError);
-  first.begin(1);
-  await first.end();
+  const first = new RowDeletions(catalog, [owned], assert.ifError);
+  first.start(1);
+  await first.stop();
   const [rowsLeft = 0, notesLeft] = await counts(catalog);
   assert.ok(rowsLeft > 1_000 && notesLeft === 3, `${rowsLeft} rows, ${notesLeft} notes`);
-  first.begin(1);
+  first.start(1);
   await first.settled();
   assert.deepEqual(await counts(catalog), [rowsLeft, notesLeft]);
-  const next = new Erasures(catalog, [owned], assert.ifError);
-  next.begin(2);
-  next.begin(1);
+  const next = new RowDeletions(catalog, [owned], assert.ifError);
+  next.start(2);
+  next.start(1);
   await next.settled();
   assert.deepEqual(await counts(catalog), [1_000, 0]);
   await catalog.close();
@@ -84,13 +87,13 @@ test("a failure is reported, and the next start continues", async () => {
   let isBroken = true;
   const write: Catalog["write"] = (tenant, work) =>
     isBroken ? Promise.reject(new Error("disk")) : catalog.write(tenant, work);
-  const erasing = new Erasures({ ...catalog, write }, [owned], (problem) => reported.push(problem));
-  erasing.begin(1);
-  await erasing.settled();
+  const deletions = new RowDeletions({ ...catalog, write }, [owned], (problem) => reported.push(problem));
+  deletions.start(1);
+  await deletions.settled();
   assert.match(`${reported}`, /disk/);
   isBroken = false;
-  erasing.begin(1);
-  await erasing.settled();
+  deletions.start(1);
+  await deletions.settled();
   assert.deepEqual([reported.length, ...(await counts(catalog))], [1, 10, 0]);
   await catalog.close();
 });

@@ -1,5 +1,5 @@
-// The state of a shard, one row of its file (FORMAT.md, "Shards"), and the check that the table of blocks has
-// exactly the rows that were written.
+// The state that a shard stores as one row of its file (FORMAT.md, "Shards"), and the check that the table of
+// blocks has exactly the rows that were written.
 //
 // SQLite has no checksums over its pages, and a flipped bit can hide a row from every search. Only the sum
 // over all row checksums shows that a row is missing.
@@ -15,16 +15,16 @@ export interface ShardIdentity {
   readonly shard: number;
 }
 
-export interface ShardState extends ShardIdentity {
-  /** The sequence number up to which every change is in blocks. */
-  readonly applied: number;
+export interface StoredShardState extends ShardIdentity {
+  /** The sequence number up to which every change is in blocks: column `applied` of the file. */
+  readonly flushedSequence: number;
   readonly points: number;
   readonly blocks: number;
   /** The sum of the checksums of all rows of blocks. */
   readonly rowChecksums: number;
 }
 
-const emptyShard = { applied: 0, points: 0, blocks: 0, rowChecksums: 0 };
+const emptyShard = { flushedSequence: 0, points: 0, blocks: 0, rowChecksums: 0 };
 
 /** Creates the table with the row of an empty shard. */
 export const stateSchema = (identity: ShardIdentity) => `
@@ -37,29 +37,30 @@ export const stateSchema = (identity: ShardIdentity) => `
 `;
 
 export const readStateSql = `
-  SELECT applied, points, blocks, row_checksums AS rowChecksums, store, shard, crc FROM state`;
+  SELECT applied AS flushedSequence, points, blocks, row_checksums AS rowChecksums, store, shard, crc
+  FROM state`;
 export const writeStateSql = "INSERT OR REPLACE INTO state VALUES (1, ?, ?, ?, ?, ?, ?, ?)";
 
 /** The parameters of `writeStateSql`. */
-export const stateValues = (state: ShardState): number[] => [...fieldsOf(state), checksumOf(state)];
+export const stateValues = (state: StoredShardState): number[] => [...fieldsOf(state), checksumOf(state)];
 
 /** The state in a row of `readStateSql`; undefined when it is missing or its checksum is wrong. */
-export function stateOf(row: unknown): ShardState | undefined {
+export function stateOf(row: unknown): StoredShardState | undefined {
   if (row === undefined) return undefined;
-  const { crc, ...state } = row as ShardState & { crc: number };
+  const { crc, ...state } = row as StoredShardState & { crc: number };
   return crc === checksumOf(state) ? state : undefined;
 }
 
-const fieldsOf = ({ applied, points, blocks, rowChecksums, store, shard }: ShardState): number[] => [
-  applied,
+const fieldsOf = ({
+  flushedSequence,
   points,
   blocks,
   rowChecksums,
   store,
   shard,
-];
+}: StoredShardState): number[] => [flushedSequence, points, blocks, rowChecksums, store, shard];
 
-const checksumOf = (state: ShardState): number =>
+const checksumOf = (state: StoredShardState): number =>
   crc32(new Uint8Array(Float64Array.from(fieldsOf(state)).buffer));
 
 /** Rows that are checked in one step of a few milliseconds. */
@@ -116,7 +117,7 @@ export class RowCheck {
   }
 
   /** The damage found, after the last step. */
-  damage({ blocks, rowChecksums }: ShardState, file: string): Damage | undefined {
+  damage({ blocks, rowChecksums }: StoredShardState, file: string): Damage | undefined {
     if (this.#rows === blocks && this.#rowChecksums === rowChecksums && this.#damagedRows === 0)
       return undefined;
     const expected = `${blocks} rows of blocks with the checksum sum ${rowChecksums}`;
