@@ -79,7 +79,7 @@ export function FindSimilar({ series, search, window, onChange }: FindSimilarPro
         // The chart stays in view: beside the panel, or above it on a narrow screen.
         position={isNarrow ? "bottom" : "right"}
         size={isNarrow ? "45%" : panelWidth}
-        data-similar-panel
+        data-similar-panel={isOpen || undefined}
         withOverlay={false}
         lockScroll={false}
         trapFocus={false}
