@@ -13,6 +13,7 @@ import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
 import { assetsSearch } from "./pages/assets/search.ts";
 import { calculatedSearch } from "./pages/calculated/search.ts";
+import { apiSearch } from "./pages/connect/api/search.ts";
 import { connectSearch } from "./pages/connect/search.ts";
 import { eventsSearch } from "./pages/events/search.ts";
 import { modelsSearch } from "./pages/models/search.ts";
@@ -119,6 +120,13 @@ const connectRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
 });
 
+const apiRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/connect/api",
+  validateSearch: apiSearch,
+  component: lazyRouteComponent(() => import("./pages/connect/api/api-page.tsx"), "ApiPage"),
+});
+
 /** The tree stays while one goes from asset to asset: the pages of assets are inside of its route. */
 const assetsRoute = createRoute({
   getParentRoute: () => frameRoute,
@@ -192,6 +200,7 @@ const routeTree = rootRoute.addChildren([
     modelsRoute,
     operationsRoute,
     connectRoute,
+    apiRoute,
   ]),
 ]);
 

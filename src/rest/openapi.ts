@@ -6,6 +6,7 @@ import type { Parameter } from "./parameters.ts";
 import {
   type ApiVersion,
   bodyBytesMax,
+  isQuery,
   type LinkRoute,
   type Method,
   type OpenRoute,
@@ -72,8 +73,9 @@ const securitySchemes = {
 };
 
 const description =
-  "Operations marked `x-preview` are in preview: they may change. With the header `X-See-As-Group` (ids of " +
-  "groups, separated by commas) an administrator reads what a member of these groups alone can read.";
+  "Operations marked `x-preview` are in preview: they may change. Those marked `x-read-only` change " +
+  "nothing and run no code of users. With the header `X-See-As-Group` (ids of groups, separated by commas) " +
+  "an administrator reads what a member of these groups alone can read.";
 
 /** The whole description of `version`; deterministic, so that it can be cached and compared. */
 export function openApiOf(
@@ -148,6 +150,7 @@ function operationOf(route: Route, version: ApiVersion, schemas: NamedSchemas): 
       `Needs ${capability}.`,
     ].join(" "),
     ...(route.preview && { "x-preview": true }),
+    ...(isQuery(route) && { "x-read-only": true }),
     parameters: [
       { $ref: "#/components/parameters/Project" },
       ...parametersIn("path", route.parameters),

@@ -2,7 +2,7 @@
 import { baseUrl } from "../api/base.ts";
 
 export interface ApiRequest {
-  readonly method: "GET" | "POST";
+  readonly method: "GET" | "POST" | "PUT";
   /** Below the project in API 0.6: `/timeseries?limit=100`. */
   readonly path: string;
   readonly body?: unknown;
@@ -17,12 +17,13 @@ export interface Snippet {
 }
 
 export function snippetsOf({ method, path, body, project, odata }: ApiRequest): Snippet[] {
-  const url = `${baseUrl()}/api/0.6/projects/${encodeURIComponent(project)}${path}`;
   const json = body === undefined ? undefined : JSON.stringify(body, null, 2);
   return [
-    { language: "curl", text: curl(method, url, json) },
-    { language: "JavaScript", text: javaScript(method, url, json) },
-    { language: "Python", text: python(method, url, json) },
+    ...programsFor({
+      method,
+      path: `/api/0.6/projects/${encodeURIComponent(project)}${path}`,
+      ...(json !== undefined && { body: { contentType: "application/json", content: json } }),
+    }),
     ...(odata === undefined
       ? []
       : [
@@ -34,33 +35,66 @@ export function snippetsOf({ method, path, body, project, odata }: ApiRequest): 
   ];
 }
 
+export interface HttpRequest {
+  readonly method: string;
+  /** Below the address of the server. */
+  readonly path: string;
+  readonly body?: { readonly contentType: string; readonly content: string | Blob };
+}
+
+/** Programs that send the request. */
+export function programsFor(request: HttpRequest): Snippet[] {
+  return [
+    { language: "curl", text: curl(request) },
+    { language: "JavaScript", text: javaScript(request) },
+    { language: "Python", text: python(request) },
+  ];
+}
+
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-function curl(method: string, url: string, json: string | undefined): string {
-  const lines = [`curl -X ${method} ${quoted(url)}`, `-H "api-key: $MILLRACE_KEY"`];
-  if (json !== undefined) lines.push(`-H 'Content-Type: application/json'`, `-d ${quoted(json)}`);
+/** The bytes of a file are not in a program: it reads them from a file of this name. */
+const fileName = "body.bin";
+
+function curl({ method, path, body }: HttpRequest): string {
+  const lines = [`curl -X ${method} ${quoted(baseUrl() + path)}`, `-H "api-key: $MILLRACE_KEY"`];
+  if (body) {
+    const { contentType, content } = body;
+    const data = typeof content === "string" ? quoted(content) : `@${fileName}`;
+    lines.push(`-H 'Content-Type: ${contentType}'`, `--data-binary ${data}`);
+  }
   return lines.join(" \\\n  ");
 }
 
-function javaScript(method: string, url: string, json: string | undefined): string {
-  const type = json === undefined ? "" : `, "content-type": "application/json"`;
-  const body = json === undefined ? "" : `\n  body: JSON.stringify(${json}),`;
-  return `const response = await fetch(${JSON.stringify(url)}, {
+function javaScript({ method, path, body }: HttpRequest): string {
+  const type = body ? `, "content-type": ${JSON.stringify(body.contentType)}` : "";
+  const content = body ? `\n  body: ${javaScriptBody(body.content)},` : "";
+  return `const response = await fetch(${JSON.stringify(baseUrl() + path)}, {
   method: "${method}",
-  headers: { "api-key": process.env.MILLRACE_KEY${type} },${body}
+  headers: { "api-key": process.env.MILLRACE_KEY${type} },${content}
 });
+if (!response.ok) throw new Error(await response.text());
 const { data } = await response.json();`;
 }
 
-function python(method: string, url: string, json: string | undefined): string {
-  const body = json === undefined ? "" : `\n    json=json.loads(${JSON.stringify(json)}),`;
-  return `import json, os, requests
+const javaScriptBody = (content: string | Blob): string =>
+  typeof content === "string"
+    ? JSON.stringify(content)
+    : `await (await import("node:fs/promises")).readFile("${fileName}")`;
+
+function python({ method, path, body }: HttpRequest): string {
+  const type = body ? `, "content-type": ${JSON.stringify(body.contentType)}` : "";
+  const content = body ? `\n    data=${pythonBody(body.content)},` : "";
+  return `import os, requests
 
 response = requests.request(
     "${method}",
-    ${JSON.stringify(url)},
-    headers={"api-key": os.environ["MILLRACE_KEY"]},${body}
+    ${JSON.stringify(baseUrl() + path)},
+    headers={"api-key": os.environ["MILLRACE_KEY"]${type}},${content}
 )
 response.raise_for_status()
 data = response.json()["data"]`;
 }
+
+const pythonBody = (content: string | Blob): string =>
+  typeof content === "string" ? `${JSON.stringify(content)}.encode()` : `open("${fileName}", "rb")`;

@@ -10,7 +10,7 @@ import { statusOf } from "../api/errors.ts";
 import { getAssetsSearch, getEventsSearch, getTimeseriesSearch } from "../api/generated.ts";
 import { timeText } from "../lib/format.ts";
 import { useProject, useSession } from "../session/session.ts";
-import { navigation } from "./navigation.ts";
+import { palettePages } from "./navigation.ts";
 
 const hitsMax = 6;
 const typingPauseMs = 150;
@@ -42,7 +42,7 @@ function usePages(query: string): SpotlightActionGroupData {
   const navigate = useNavigate();
   const { isAdministrator } = useSession();
   const wanted = query.trim().toLowerCase();
-  const found = navigation.filter(
+  const found = palettePages.filter(
     ({ label, keywords, onlyForAdministrators }) =>
       (isAdministrator || !onlyForAdministrators) && `${label} ${keywords}`.toLowerCase().includes(wanted),
   );

@@ -2,9 +2,11 @@
 import { Button, Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { ClipboardCopy } from "lucide-react";
-import { type ApiRequest, snippetsOf } from "../lib/snippets.ts";
+import { type ApiRequest, type Snippet, snippetsOf } from "../lib/snippets.ts";
 
-export function CopyAs({ request }: { request: ApiRequest }) {
+export const CopyAs = ({ request }: { request: ApiRequest }) => <CopyMenu snippets={snippetsOf(request)} />;
+
+export function CopyMenu({ snippets }: { snippets: readonly Snippet[] }) {
   const copy = async (language: string, text: string) => {
     await navigator.clipboard.writeText(text);
     notifications.show({ message: `Copied as ${language}. Put your API key into it.` });
@@ -17,7 +19,7 @@ export function CopyAs({ request }: { request: ApiRequest }) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {snippetsOf(request).map(({ language, text }) => (
+        {snippets.map(({ language, text }) => (
           <Menu.Item key={language} onClick={() => void copy(language, text)}>
             {language}
           </Menu.Item>

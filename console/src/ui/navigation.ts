@@ -2,6 +2,7 @@
 import type { LinkProps } from "@tanstack/react-router";
 import {
   Activity,
+  Braces,
   BrainCircuit,
   CalendarClock,
   ChartLine,
@@ -44,5 +45,14 @@ export const navigation: readonly NavigationEntry[] = [
   {
     ...{ to: "/operations", label: "Operations", icon: Activity, onlyForAdministrators: true },
     keywords: "health metrics memory latency store jobs",
+  },
+];
+
+/** The pages that the command palette finds: also those inside of another page. */
+export const palettePages: readonly NavigationEntry[] = [
+  ...navigation,
+  {
+    ...{ to: "/connect/api", label: "API explorer", icon: Braces },
+    keywords: "rest openapi operations requests send try",
   },
 ];

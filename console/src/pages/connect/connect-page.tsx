@@ -1,8 +1,8 @@
 // Connects other tools to this server: steps and programs that work as they are, with a new key if wanted.
 import { Button, Card, Group, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { KeyRound } from "lucide-react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { Braces, KeyRound } from "lucide-react";
 import { useState } from "react";
 import { getTimeseries } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
@@ -26,7 +26,19 @@ export function ConnectPage() {
     void navigate({ search: { tool: next === "powerbi" ? undefined : next } });
   };
   return (
-    <Page title="Connect">
+    <Page
+      title="Connect"
+      actions={
+        <Button
+          variant="default"
+          size="xs"
+          leftSection={<Braces size={14} aria-hidden />}
+          renderRoot={(props) => <Link to="/connect/api" {...props} />}
+        >
+          API explorer
+        </Button>
+      }
+    >
       <Tabs value={tool} onChange={open} activateTabWithKeyboard={false}>
         <Tabs.List className={classes["tools"]} aria-label="Tools">
           {tools.map((one) => (
