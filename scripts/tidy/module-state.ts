@@ -42,7 +42,7 @@ const constantClasses: ReadonlySet<string> = new Set([
  * Files whose functions may share buffers of numbers. Each call of the block codec fills a buffer before it
  * reads it, and runs to its end, so that nothing in it outlives the call.
  */
-const scratchFiles = /^src\/storage\/embedded-points\/(codec\/[^/]+|summary)\.ts$/;
+const scratchFiles = /^src\/storage\/(embedded-points\/codec\/[^/]+|summary)\.ts$/;
 const typedArray = /^(Big)?(Uint|Int|Float)\d+(Clamped)?Array$/;
 
 const mutators: ReadonlySet<string> = new Set([

@@ -6,11 +6,12 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import { LruCache } from "../../lib/lru-cache.ts";
+import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
+import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
-import { numberKind, type ValueKind } from "./columns.ts";
 import {
   RowCheck,
   readStateSql,
@@ -21,7 +22,6 @@ import {
   stateValues,
   writeStateSql,
 } from "./stored-shard-state.ts";
-import { combineSummaries, type Summary, summariesOfBlock } from "./summary.ts";
 
 /** Decoded blocks in the cache, which may have twice as many: 4 MB of full blocks. */
 const cachedBlocks = 32;

@@ -8,9 +8,9 @@ import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
 import { type AggregateQuery, aggregateNames } from "../points.ts";
+import { summarise } from "../summary.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { Shard } from "./shard.ts";
-import { summarise } from "./summary.ts";
 
 const pump = 4096;
 const pointCount = 4_000;

@@ -11,9 +11,10 @@
 // call: each cached bucket keeps copies of the head points it includes, and a read compares them with the
 // head (`isFresh`). Entries are replaced, never edited, except `nextBlockBucketMs`. Insert entries only
 // outside of transactions, because a rollback does not undo them.
+
+import { firstAtOrAfter } from "../point-columns.ts";
 import type { PointColumns, SeriesId } from "../points.ts";
-import { firstAtOrAfter } from "./columns.ts";
-import { combineSummaries, type Summary } from "./summary.ts";
+import { combineSummaries, type Summary } from "../summary.ts";
 
 /** Of all series of a shard together. */
 const bytesMax = 16 * 2 ** 20;

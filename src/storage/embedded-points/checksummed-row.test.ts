@@ -1,9 +1,9 @@
 // The checksum of a row detects any other key, any other byte, and a null instead of a zero.
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { summarise } from "../summary.ts";
 import { DamagedBlock } from "./block.ts";
 import { decodeRow, encodeRow } from "./checksummed-row.ts";
-import { summarise } from "./summary.ts";
 
 const [times, values] = [Float64Array.of(0, 10, 30), Float64Array.of(1, 5, 2)];
 const rowKeys = { series: 2 ** 40 + 4096, kind: 0, id: 7, firstMs: 0, lastMs: 30, count: 3 };

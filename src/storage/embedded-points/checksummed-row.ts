@@ -3,8 +3,9 @@
 //
 // An aggregate over a year reads thousands of these and nothing else, so the row checksum costs nanoseconds.
 // Each of its steps is reversible, so any change of a single word is detected.
+
+import { decodeSummary, encodeSummary, type Summary, summaryFields } from "../summary.ts";
 import { DamagedBlock } from "./block.ts";
-import { decodeSummary, encodeSummary, type Summary, summaryFields } from "./summary.ts";
 
 /** The other columns of the row, which its checksum covers. */
 export interface RowKeys {

@@ -1,8 +1,9 @@
 // Flushes the points of a head to blocks: new full blocks after the existing ones, or, when the head must be
 // emptied, merged into the blocks with their times.
+
+import { concatPoints, firstAtOrAfter, mergePoints, slicePoints, stringKind } from "../point-columns.ts";
 import type { PointColumns } from "../points.ts";
 import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
-import { concatPoints, firstAtOrAfter, mergePoints, slicePoints, stringKind } from "./columns.ts";
 import type { Head } from "./head.ts";
 
 /** A block may grow to this multiple of a full one before it is split. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 import { randomFrom, seed, times } from "../../../test/support/proof.ts";
-import { numberKind, stringKind, type ValueKind } from "./columns.ts";
+import { numberKind, stringKind, type ValueKind } from "../point-columns.ts";
 import { Head } from "./head.ts";
 
 const rounds = times(400, 20_000);

@@ -2,7 +2,7 @@
 //
 // Points in order, the usual case, are appended. Points out of order are kept unsorted after the sorted ones.
 // A read or a flush sorts them, and so does an addition when there are more of them than sorted ones.
-import type { PointColumns } from "../points.ts";
+
 import {
   firstAtOrAfter,
   mergePoints,
@@ -10,7 +10,8 @@ import {
   slicePoints,
   stringKind,
   type ValueKind,
-} from "./columns.ts";
+} from "../point-columns.ts";
+import type { PointColumns } from "../points.ts";
 
 const capacityMin = 16;
 /** Heads with no more points than this are a plain array: for a million of them, columns would take a GB. */

@@ -2,16 +2,7 @@
 // newer and wins.
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
-import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
-import { Aggregation, type NumberPoint } from "./aggregate.ts";
-import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
-import {
-  type BlockSummary,
-  type BucketGrid,
-  BucketSummer,
-  type CachedBucket,
-  type PartSummary,
-} from "./bucket-cache.ts";
+import { Aggregation, type NumberPoint } from "../aggregation.ts";
 import {
   concatRanges,
   firstAtOrAfter,
@@ -20,9 +11,18 @@ import {
   numberKind,
   type PointRange,
   viewPoints,
-} from "./columns.ts";
+} from "../point-columns.ts";
+import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
+import { type Summary, summariesPerSpan } from "../summary.ts";
+import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
+import {
+  type BlockSummary,
+  type BucketGrid,
+  BucketSummer,
+  type CachedBucket,
+  type PartSummary,
+} from "./bucket-cache.ts";
 import type { Head } from "./head.ts";
-import { type Summary, summariesPerSpan } from "./summary.ts";
 
 /** A block, not yet decoded, and the points of the head within its times. */
 interface BlockPart {

@@ -3,7 +3,9 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Finding, integrityOf, type Remedy } from "../findings.ts";
+import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns } from "../points.ts";
+import { type Summary, summariesOfBlock, summarise } from "../summary.ts";
 import { DamagedBlock, decodeBlock } from "./block.ts";
 import {
   addChecksum,
@@ -13,7 +15,6 @@ import {
   type RowKeys,
   storedChecksum,
 } from "./checksummed-row.ts";
-import { numberKind, type ValueKind } from "./columns.ts";
 import { firstSequenceOf } from "./segment.ts";
 import {
   readStateSql,
@@ -23,7 +24,6 @@ import {
   stateValues,
   writeStateSql,
 } from "./stored-shard-state.ts";
-import { type Summary, summariesOfBlock, summarise } from "./summary.ts";
 
 interface Row extends RowKeys {
   readonly kind: ValueKind;

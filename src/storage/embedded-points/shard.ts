@@ -1,4 +1,6 @@
 // One shard of the store: the heads and blocks of its series. Only one thread uses it.
+
+import { kindOf, numberKind, type PointValues, stringKind, type ValueKind } from "../point-columns.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
@@ -9,7 +11,6 @@ import type {
 } from "../points.ts";
 import { BlockTable, type BlockTableSettings, DamageFound, type PointSetKey } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
-import { kindOf, numberKind, type PointValues, stringKind, type ValueKind } from "./columns.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
 import { Head } from "./head.ts";
 import { readRecord } from "./journal-record.ts";

@@ -2,7 +2,7 @@
 //
 // The layout is in FORMAT.md ("Columns"). The integers are within 2^50 of zero, so that residuals are exact
 // in a double.
-import { firstAtOrAfter } from "../columns.ts";
+import { firstAtOrAfter } from "../../point-columns.ts";
 import { pack, packedWords, unpack } from "./bit-packing.ts";
 import { readWords } from "./bits.ts";
 import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";

@@ -3,8 +3,8 @@
 //
 // They hold means and sums of squared distances from the mean, never sums of squares: for values far from
 // zero and close together, rounding would leave nothing of those.
-import { invariant } from "../../lib/invariant.ts";
-import { firstAtOrAfter } from "./columns.ts";
+import { invariant } from "../lib/invariant.ts";
+import { firstAtOrAfter } from "./point-columns.ts";
 
 export interface Summary {
   readonly count: number;

@@ -5,8 +5,9 @@
 //
 // The cost is that of the points added, where a summary counts as one, plus that of the rows returned. So a
 // long gap costs nothing, unless an interpolation over it is requested.
-import type { AggregateColumns, AggregateName, AggregateQuery } from "../points.ts";
-import { firstAtOrAfter } from "./columns.ts";
+
+import { firstAtOrAfter } from "./point-columns.ts";
+import type { AggregateColumns, AggregateName, AggregateQuery } from "./points.ts";
 import { type Summary, TimeStats, ValueStats, variationOf } from "./summary.ts";
 
 export interface NumberPoint {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { naiveAggregate } from "../conformance/naive-aggregate.ts";
-import { type AggregateColumns, type AggregateName, aggregateNames } from "../points.ts";
-import { Aggregation } from "./aggregate.ts";
+import { Aggregation } from "./aggregation.ts";
+import { naiveAggregate } from "./conformance/naive-aggregate.ts";
+import { type AggregateColumns, type AggregateName, aggregateNames } from "./points.ts";
 import { decodeSummary, encodeSummary, summarise, summaryFields } from "./summary.ts";
 
 type Query = ConstructorParameters<typeof Aggregation>[0];

@@ -1,5 +1,5 @@
 // Operations on columns of points in ascending order of time.
-import type { PointColumns } from "../points.ts";
+import type { PointColumns } from "./points.ts";
 
 export type PointValues = PointColumns["values"];
 
