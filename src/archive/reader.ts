@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createZstdDecompress } from "node:zlib";
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
-import { parseJson, parseJsonTexts } from "../lib/json.ts";
+import { parseJson, parseJsonWithPairs } from "../lib/json.ts";
 import { LineTooLong, linesOf } from "../lib/lines.ts";
 import { limits } from "../limits.ts";
 import {
@@ -157,7 +157,7 @@ async function headOf(file: string, first: ArchiveEntry): Promise<ArchiveHeader>
 const textOf = async (entry: ArchiveEntry) => (await bytesOf(entry, limits.importLineBytesMax)).toString();
 
 /** The server would convert numbers in metadata only after `JSON.stringify` has changed their text. */
-const parseLine = (text: string): unknown => parseJsonTexts(text, ["metadata"], ["columns", "metadata"]);
+const parseLine = (text: string): unknown => parseJsonWithPairs(text, ["metadata"], ["columns", "metadata"]);
 
 function parsed(place: string, text: string, parse: (text: string) => unknown = parseJson): unknown {
   try {

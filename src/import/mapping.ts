@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { UsageError } from "../client/command.ts";
-import { parseJson, parseJsonTexts } from "../lib/json.ts";
+import { parseJson, parseJsonWithPairs } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
 import { notUtf8At } from "../lib/utf8.ts";
 import { type CommonMembers, commonMembers, commonNames, Refused } from "./record-items.ts";
@@ -57,7 +57,7 @@ function fromJson(file: string, text: string): [string, Given][] {
     parseJson(text);
     return membersIn(text, text.indexOf("{")).map(({ name, valueStart, end }) => [
       name,
-      parseJsonTexts(text.slice(valueStart, end), ["metadata"]) as Given,
+      parseJsonWithPairs(text.slice(valueStart, end), ["metadata"]) as Given,
     ]);
   } catch (problem) {
     throw new UsageError(`The mapping ${file} is not valid JSON: ${(problem as Error).message}`);

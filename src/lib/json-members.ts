@@ -3,7 +3,7 @@
 export type Members = Record<string, unknown>;
 
 /** Selects the objects at a path of member names; arrays on the path have no name. */
-export interface TextPlace {
+export interface PairsPath {
   readonly names: readonly string[];
   /** Does not convert an object for which this returns true. */
   readonly except?: (members: Readonly<Record<string, unknown>>) => boolean;
@@ -16,7 +16,7 @@ export function put(members: Members, key: string, value: unknown): void {
 }
 
 /** Replaces each scalar by its JSON text, and removes null. */
-export function putTexts(members: Members, texts: ReadonlyMap<string, string>): void {
+export function putStrings(members: Members, texts: ReadonlyMap<string, string>): void {
   for (const [key, text] of texts) {
     const value = members[key];
     if (value === null) delete members[key];

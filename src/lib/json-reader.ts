@@ -2,7 +2,7 @@
 // the bounds allow. The values are those of `JSON.parse`.
 import { invariant } from "./invariant.ts";
 import { JsonBytes } from "./json-bytes.ts";
-import { type Members, put, putTexts, type TextPlace } from "./json-members.ts";
+import { type Members, put, putStrings, type PairsPath } from "./json-members.ts";
 import { StringCache } from "./string-cache.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -45,7 +45,7 @@ export interface JsonReading extends JsonBounds {
    */
   readonly keptText?: readonly string[];
   /** In objects at these places, numbers and booleans become strings of their JSON text; null is omitted. */
-  readonly textPlaces?: readonly TextPlace[];
+  readonly pairsPaths?: readonly PairsPath[];
 }
 
 /** An object as the client wrote it. It has no members. */
@@ -87,7 +87,7 @@ interface Level {
   keys: number;
   /** In an object at a text place: the JSON text of members that are numbers, booleans or null. */
   texts: Map<string, string> | undefined;
-  readonly textPlace: TextPlace | undefined;
+  readonly pairsPath: PairsPath | undefined;
 }
 
 /** Cache slots for the keys of one document, which repeat from object to object. */
@@ -98,7 +98,7 @@ export class JsonReader {
   readonly #bytes: Buffer;
   readonly #scanner: JsonBytes;
   readonly #reading: JsonReading;
-  readonly #textPlaces: readonly TextPlace[] | undefined;
+  readonly #pairsPaths: readonly PairsPath[] | undefined;
   #at = 0;
   #expected: Expected = "value";
   readonly #outer: Level[] = [];
@@ -115,7 +115,7 @@ export class JsonReader {
     this.#bytes = bytes;
     this.#scanner = new JsonBytes(bytes, new StringCache(keySlotsBits));
     this.#reading = reading;
-    this.#textPlaces = reading.textPlaces?.length ? reading.textPlaces : undefined;
+    this.#pairsPaths = reading.pairsPaths?.length ? reading.pairsPaths : undefined;
     const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
     if (hasByteOrderMark) this.#at = 3;
   }
@@ -190,14 +190,14 @@ export class JsonReader {
   }
 
   #startValue(found: number): void {
-    if (found === openBrace) this.#open(levelOf(undefined, {}, this.#placeHere()));
+    if (found === openBrace) this.#open(levelOf(undefined, {}, this.#pairsPathHere()));
     else if (found === openBracket) this.#open(levelOf([], undefined));
     else if (found === quote) this.#add(this.#string());
     else {
       const start = this.#at;
       if (found === minus || (found >= zero && found <= nine)) this.#add(this.#number());
       else this.#add(this.#word());
-      if (this.#level.textPlace) this.#keepScalar(start);
+      if (this.#level.pairsPath) this.#keepScalar(start);
     }
   }
 
@@ -208,9 +208,9 @@ export class JsonReader {
   }
 
   /** The text place of an object that starts here. */
-  #placeHere(): TextPlace | undefined {
-    if (!this.#textPlaces || this.#textAt >= 0) return undefined;
-    return this.#textPlaces.find(({ names }) => this.#isAt(names));
+  #pairsPathHere(): PairsPath | undefined {
+    if (!this.#pairsPaths || this.#textAt >= 0) return undefined;
+    return this.#pairsPaths.find(({ names }) => this.#isAt(names));
   }
 
   #open(level: Level): void {
@@ -246,8 +246,8 @@ export class JsonReader {
   }
 
   #close(): void {
-    const { list, members, texts, textPlace } = this.#level;
-    if (members && texts && !textPlace?.except?.(members)) putTexts(members, texts);
+    const { list, members, texts, pairsPath } = this.#level;
+    if (members && texts && !pairsPath?.except?.(members)) putStrings(members, texts);
     this.#level = this.#outer.pop()!;
     this.#at += 1;
     const isText = this.#textAt >= 0 && this.#outer.length === this.#textLevels;
@@ -375,8 +375,8 @@ export class JsonReader {
 const levelOf = (
   list: unknown[] | undefined,
   members: Members | undefined,
-  textPlace?: TextPlace | undefined,
-): Level => ({ list, members, key: "", keys: 0, textPlace, texts: undefined });
+  pairsPath?: PairsPath | undefined,
+): Level => ({ list, members, key: "", keys: 0, pairsPath, texts: undefined });
 
 const words = [true, false, null].map((value) => ({ value, written: Buffer.from(String(value)) }));
 const shortEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));

@@ -15,13 +15,13 @@ export function parseJson(text: string): unknown {
  * Like `parseJson`, for free-form pairs: in objects at one of the paths, numbers and booleans become strings
  * of their JSON text, and null is omitted.
  */
-export const parseJsonTexts = (text: string, ...paths: readonly (readonly string[])[]): unknown =>
-  read(text, { textPlaces: paths.map((names) => ({ names })) });
+export const parseJsonWithPairs = (text: string, ...paths: readonly (readonly string[])[]): unknown =>
+  read(text, { pairsPaths: paths.map((names) => ({ names })) });
 
-/** Like `parseJsonTexts`, for a text that is one object of pairs. */
-export const parsePairs = (text: string): unknown => parseJsonTexts(text, []);
+/** Like `parseJsonWithPairs`, for a text that is one object of pairs. */
+export const parsePairs = (text: string): unknown => parseJsonWithPairs(text, []);
 
-function read(text: string, reading: Pick<JsonReading, "textPlaces">): unknown {
+function read(text: string, reading: Pick<JsonReading, "pairsPaths">): unknown {
   const reader = new JsonReader(Buffer.from(text), { ...unbounded, ...reading });
   try {
     reader.read(Infinity);

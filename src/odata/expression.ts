@@ -58,27 +58,42 @@ export interface Binary {
   readonly at: number;
 }
 
-/** Operator precedence; all operators associate to the left (docs/reference/odata.md#filter-language). */
-const precedences: Readonly<Record<string, number>> = {
+/** How tightly operators bind, the loosest first (docs/reference/odata.md#filter-language). */
+export const precedence = {
+  none: 0,
   or: 1,
   and: 2,
-  eq: 3,
-  ne: 3,
-  gt: 4,
-  ge: 4,
-  lt: 4,
-  le: 4,
-  add: 5,
-  sub: 5,
-  mul: 6,
-  div: 6,
-  divby: 6,
-  mod: 6,
-  has: 8,
-  in: 8,
+  equality: 3,
+  order: 4,
+  sum: 5,
+  product: 6,
+  /** `not` and the sign `-`. */
+  prefix: 7,
+  membership: 8,
+} as const;
+
+/** All of these associate to the left. */
+const operators: Readonly<Record<string, number>> = {
+  or: precedence.or,
+  and: precedence.and,
+  eq: precedence.equality,
+  ne: precedence.equality,
+  gt: precedence.order,
+  ge: precedence.order,
+  lt: precedence.order,
+  le: precedence.order,
+  add: precedence.sum,
+  sub: precedence.sum,
+  mul: precedence.product,
+  div: precedence.product,
+  divby: precedence.product,
+  mod: precedence.product,
+  has: precedence.membership,
+  in: precedence.membership,
 };
 
-export const precedenceOf = (word: string): number => precedences[word.toLowerCase()] ?? 0;
+/** The precedence of the operator that the word names; `none` for other words. */
+export const precedenceOf = (word: string): number => operators[word.toLowerCase()] ?? precedence.none;
 
 /** The fewest and most arguments of each function of OData 4.01, by its name in lower case. */
 export const functions: Readonly<Record<string, readonly [fewest: number, most: number]>> = {

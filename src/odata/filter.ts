@@ -1,9 +1,18 @@
-// Translates a `$filter` to a filter of the stores, and refuses expressions that are not served.
+// Translates a `$filter` to a filter of the stores. The path of `startswith(Name,'P-') and not (Id eq '5')`:
 //
-// An expression without a counterpart in the stores is refused. (Datapoints and raw rows do not come here:
-// `query/memory-filter.ts` filters them.) OData expressions are true, false or null, and a store filter
-// selects or does not. So `recordsWhere` selects the records for which an expression is true, or those for
-// which it is false; null is in neither set (docs/reference/odata.md#filter-language).
+// 1. `tokens.ts` splits the string into tokens; `parse-expression.ts` makes a tree of them (`expression.ts`).
+// 2. `restrictions.ts` refuses what the entity set does not allow.
+// 3. `Translation` in this file goes through the tree. A property of the entity type has an `Operand`
+//    (`operand.ts`), whose methods make a condition of each comparison; `and`, `or` and `not` combine these.
+// 4. The result is a `Filter` (`query/filter.ts`). The function of the set adds the filter of the caller's
+//    rights, and `storage/sql/compile-filter.ts` makes SQL of both.
+//
+// An expression without a counterpart in the stores is refused (501). Datapoints and raw rows do not come
+// here: `query/memory-filter.ts` filters them.
+//
+// OData expressions are true, false or null, and a store filter selects a record or does not. So
+// `recordsWhere(expression, outcome)` selects the records for which an expression is true, or those for which
+// it is false. Records for which it is null are in neither set (docs/reference/odata.md#filter-language).
 import type { RequestContext } from "../context.ts";
 import { type Failure, fail } from "../errors.ts";
 import {
@@ -38,7 +47,7 @@ export interface QueryContext {
 export function parseFilter({ ctx, model, aliases }: QueryContext, set: EntitySet, text: string): Filter {
   const expression = parseExpression(text, aliases);
   checkRestrictions(expression, set);
-  return new Binder({ ctx, model, type: model.typeOf(set) }, new Map()).recordsWhere(expression, true);
+  return new Translation({ ctx, model, type: model.typeOf(set) }, new Map()).recordsWhere(expression, true);
 }
 
 interface FilterContext {
@@ -47,11 +56,12 @@ interface FilterContext {
   readonly type: EntityType;
 }
 
+/** What a variable of `any` and `all` stands for: a plain value, or an object with members. */
 type Element = Operand | Readonly<Record<string, Operand>>;
 
 const isOperand = (element: Element): element is Operand => typeof element.equals === "function";
 
-class Binder {
+class Translation {
   readonly #context: FilterContext;
   readonly #variables: ReadonlyMap<string, Element>;
 
@@ -60,25 +70,25 @@ class Binder {
     this.#variables = variables;
   }
 
-  /** The records for which the expression is true, or for which it is false. */
-  recordsWhere(expression: FilterExpression, wanted: boolean): Filter {
+  /** The records for which the expression has this outcome. */
+  recordsWhere(expression: FilterExpression, outcome: boolean): Filter {
     switch (expression.kind) {
       case "literal":
-        return constant(expression, wanted);
+        return constant(expression, outcome);
       case "path":
-        return this.#valueOf(expression, "Edm.Boolean").equals(wanted);
+        return this.#valueOf(expression, "Edm.Boolean").equals(outcome);
       case "not":
-        return this.recordsWhere(expression.part, !wanted);
+        return this.recordsWhere(expression.part, !outcome);
       case "binary":
-        return this.#binary(expression, wanted);
+        return this.#binary(expression, outcome);
       case "in": {
         const isIn = this.#isOneOf(expression.left, expression.items);
-        return wanted ? isIn : not(isIn);
+        return outcome ? isIn : not(isIn);
       }
       case "call":
-        return this.#textTest(expression, wanted);
+        return this.#textTest(expression, outcome);
       case "lambda":
-        return this.#lambda(expression, wanted);
+        return this.#lambda(expression, outcome);
       case "negate":
         throw notServed("The operator -", expression.at);
       default:
@@ -86,13 +96,13 @@ class Binder {
     }
   }
 
-  #binary(expression: Binary, wanted: boolean): Filter {
+  #binary(expression: Binary, outcome: boolean): Filter {
     const { operator, left, right, at } = expression;
     switch (operator) {
       case "and":
       case "or": {
-        const parts = [this.recordsWhere(left, wanted), this.recordsWhere(right, wanted)];
-        return (operator === "and") === wanted ? and(...parts) : or(...parts);
+        const parts = [this.recordsWhere(left, outcome), this.recordsWhere(right, outcome)];
+        return (operator === "and") === outcome ? and(...parts) : or(...parts);
       }
       case "eq":
       case "ne":
@@ -101,7 +111,7 @@ class Binder {
       case "lt":
       case "le": {
         const condition = this.#comparison(operator, left, right);
-        return wanted ? condition : not(condition);
+        return outcome ? condition : not(condition);
       }
       default:
         throw notServed(`The operator ${operator}`, at);
@@ -113,14 +123,14 @@ class Binder {
     if (left.kind === "literal" && right.kind !== "literal")
       return this.#comparison(mirrored[operator], right, left);
     if (right.kind !== "literal") throw this.#uncomparable(right, left);
-    if (left.kind !== "path") return this.#outcome(operator, left, right);
+    if (left.kind !== "path") return this.#conditionCompared(operator, left, right);
     const operand = this.#valueOf(left, right.type);
     const value = operandValue(operand.type, right, nameOf(left));
     return compared(operand, operator, value, left);
   }
 
   /** A condition compared with `true` or `false`. */
-  #outcome(operator: Comparison, left: FilterExpression, right: Literal): Filter {
+  #conditionCompared(operator: Comparison, left: FilterExpression, right: Literal): Filter {
     if (left.kind === "literal") throw notServed("The comparison of two values", left.at);
     const condition = this.recordsWhere(left, right.value === true);
     if (right.type !== "Edm.Boolean" || (operator !== "eq" && operator !== "ne"))
@@ -128,6 +138,7 @@ class Binder {
     return operator === "eq" ? condition : not(condition);
   }
 
+  /** The refusal of a comparison whose two sides are not a property and a literal. */
   #uncomparable(right: FilterExpression, left: FilterExpression): Failure {
     for (const { kind, at, ...one } of [left, right]) {
       if (kind === "unsupported") return notServed((one as { feature: string }).feature, at);
@@ -153,7 +164,7 @@ class Binder {
     return values.includes(null) ? or(operand.equals(null), present) : present;
   }
 
-  #textTest({ name, parts, at }: FilterExpression & { kind: "call" }, wanted: boolean): Filter {
+  #textTest({ name, parts, at }: FilterExpression & { kind: "call" }, outcome: boolean): Filter {
     const test = textTests[name];
     if (test === undefined) throw notServed(`The function ${name}`, at);
     const [whole, part] = parts as [FilterExpression, FilterExpression];
@@ -165,19 +176,19 @@ class Binder {
     if (text === null) return nothing;
     if (!operand.has) throw notServed(`The function ${name} on ${nameOf(whole)}`, at);
     const has = operand.has(test, text as string);
-    return wanted ? has : and(not(operand.equals(null)), not(has));
+    return outcome ? has : and(not(operand.equals(null)), not(has));
   }
 
-  #lambda({ path, quantifier, variable, body, at }: Lambda, wanted: boolean): Filter {
+  #lambda({ path, quantifier, variable, body, at }: Lambda, outcome: boolean): Filter {
     const queryable = this.#queryable(path);
-    if (queryable === "unknown") return (quantifier === "all") === wanted ? everything : nothing;
+    if (queryable === "unknown") return (quantifier === "all") === outcome ? everything : nothing;
     if (queryable.kind !== "elements" || path.names.length > 1)
       throw wrongType(`${nameOf(path)} is not a list, so ${quantifier} does not apply`, at);
     const { elements } = queryable;
-    const inner = new Binder(this.#context, new Map([...this.#variables, [variable, elements.operand]]));
+    const inner = new Translation(this.#context, new Map([...this.#variables, [variable, elements.operand]]));
     const part = body ? inner.recordsWhere(body, true) : everything;
     const condition = quantifier === "any" ? elements.toFilter(part) : not(elements.toFilter(not(part)));
-    return wanted ? condition : not(condition);
+    return outcome ? condition : not(condition);
   }
 
   /** The operand of a path. A property that no record has gets the type it is compared with. */
@@ -232,9 +243,9 @@ const notServed = (feature: string, at: number) => fail("filter-feature-not-supp
 const wrongType = (problem: string, at: number) => fail("filter-type", { problem, at });
 
 /** Null is neither true nor false. */
-function constant({ type, value, at }: Literal, wanted: boolean): Filter {
+function constant({ type, value, at }: Literal, outcome: boolean): Filter {
   if (type !== "Edm.Boolean" && type !== "null") throw wrongType("a condition is true or false", at);
-  return value === wanted ? everything : nothing;
+  return value === outcome ? everything : nothing;
 }
 
 /** No record equals NaN or an infinity. */

@@ -1,4 +1,4 @@
-// Operands of filters: what each comparison with a property means as a filter of the stores.
+// Operands of filters: an operand makes a filter of the stores for each comparison with a property.
 import {
   and,
   type Bound,
@@ -31,17 +31,18 @@ export interface Range {
 }
 
 /**
- * One value of a record in a filter. Values have the form of the property's type: strings for ids,
- * milliseconds since 1970 for times. Methods that are absent are not supported.
+ * A value of a record, as filters compare it. Each method returns the records for which its comparison is
+ * true. Values have the form of the property's type: strings for ids, milliseconds since 1970 for times. A
+ * comparison whose method is absent is refused (501).
  */
 export interface Operand {
   readonly type: PrimitiveType | AnyType;
   /** `null` matches records without the value. */
   equals(value: Scalar | null): Filter;
   oneOf?(values: readonly Scalar[]): Filter;
-  /** False for records without the value. */
+  /** Without records that lack the value. */
   between?(range: Range): Filter;
-  /** False for records without the value. */
+  /** Without records that lack the value. */
   has?(test: TextTest, text: string): Filter;
 }
 
@@ -135,13 +136,14 @@ export function ofRelated(
   { field, table, visible }: { readonly field: string; readonly table: string; readonly visible: Filter },
   operand: Operand,
 ): Operand {
-  const isSo = (part: Filter) => related(field, table, and(visible, part));
+  const relatedMeets = (part: Filter) => related(field, table, and(visible, part));
   return {
     type: operand.type,
-    equals: (value) => (value === null ? not(isSo(not(operand.equals(null)))) : isSo(operand.equals(value))),
-    ...(operand.oneOf && { oneOf: (values) => isSo(operand.oneOf!(values)) }),
-    ...(operand.between && { between: (range) => isSo(operand.between!(range)) }),
-    ...(operand.has && { has: (test, text) => isSo(operand.has!(test, text)) }),
+    equals: (value) =>
+      value === null ? not(relatedMeets(not(operand.equals(null)))) : relatedMeets(operand.equals(value)),
+    ...(operand.oneOf && { oneOf: (values) => relatedMeets(operand.oneOf!(values)) }),
+    ...(operand.between && { between: (range) => relatedMeets(operand.between!(range)) }),
+    ...(operand.has && { has: (test, text) => relatedMeets(operand.has!(test, text)) }),
   };
 }
 

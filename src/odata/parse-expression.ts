@@ -1,4 +1,5 @@
-// Parses OData expressions by recursive descent with operator precedence.
+// Parses OData expressions by recursive descent with operator precedence: from the tokens of `tokens.ts` to
+// the tree of `expression.ts`.
 //
 // The parser is our own, as no parser in the npm registry gets `not`, `in` and the operator precedence
 // right (docs/decisions). Valid OData that no entity set supports becomes an `unsupported` node, so that it
@@ -10,6 +11,7 @@ import {
   type FilterExpression,
   functions,
   type PropertyPath,
+  precedence,
   precedenceOf,
 } from "./expression.ts";
 import { syntax, type Token, tokensOf } from "./tokens.ts";
@@ -25,7 +27,9 @@ export function parseExpression(text: string, aliases: Aliases): FilterExpressio
   return new Parser(text, aliases, { parts: 0, depth: 0 }).whole();
 }
 
-/** The size of an expression, with the aliases in it. */
+/**
+ * The size of the expression read so far. An alias counts where it is used, so that all parsers share one.
+ */
 interface ExpressionSize {
   parts: number;
   depth: number;
@@ -34,25 +38,25 @@ interface ExpressionSize {
 class Parser {
   readonly #tokens: readonly Token[];
   readonly #aliases: Aliases;
-  readonly #spent: ExpressionSize;
-  #place = 0;
+  readonly #size: ExpressionSize;
+  #position = 0;
 
-  constructor(text: string, aliases: Aliases, spent: ExpressionSize) {
+  constructor(text: string, aliases: Aliases, size: ExpressionSize) {
     if (text.length > limits.odataExpressionLengthMax)
       throw fail("filter-too-large", { what: "characters", limit: limits.odataExpressionLengthMax });
     this.#tokens = tokensOf(text);
     this.#aliases = aliases;
-    this.#spent = spent;
+    this.#size = size;
   }
 
   whole(): FilterExpression {
-    const expression = this.#operation(0);
+    const expression = this.#operation(precedence.none);
     if (this.#next.kind !== "end") throw this.#unexpected("an operator such as and, or, eq");
     return expression;
   }
 
   get #next(): Token {
-    return this.#tokens[this.#place]!;
+    return this.#tokens[this.#position]!;
   }
 
   get #nextText(): string {
@@ -62,15 +66,15 @@ class Parser {
   #take(): Token {
     const token = this.#next;
     if (token.kind === "end") throw this.#unexpected("an expression");
-    if (++this.#spent.parts > limits.odataExpressionPartsMax)
+    if (++this.#size.parts > limits.odataExpressionPartsMax)
       throw fail("filter-too-large", { what: "parts", limit: limits.odataExpressionPartsMax });
-    this.#place++;
+    this.#position++;
     return token;
   }
 
   #takeSign(sign: string): boolean {
     const isThere = this.#next.kind === "sign" && this.#next.text === sign;
-    if (isThere) this.#place++;
+    if (isThere) this.#position++;
     return isThere;
   }
 
@@ -78,33 +82,33 @@ class Parser {
     if (!this.#takeSign(sign)) throw this.#unexpected(`'${sign}'`);
   }
 
-  #unexpected(wanted: string) {
+  #unexpected(expected: string) {
     const { at } = this.#next;
-    if (this.#next.kind === "end") return syntax(`${wanted} is missing at the end`, at);
+    if (this.#next.kind === "end") return syntax(`${expected} is missing at the end`, at);
     const found = this.#next.kind === "literal" ? "a value" : `'${this.#nextText}'`;
-    return syntax(`expected ${wanted} but found ${found}`, at);
+    return syntax(`expected ${expected} but found ${found}`, at);
   }
 
-  /** Reads one more level of nesting. */
-  #deeper<Result>(read: () => Result): Result {
-    if (++this.#spent.depth > limits.odataExpressionDepthMax)
+  /** Calls `read` one level deeper. Refuses too many levels. */
+  #nested<Result>(read: () => Result): Result {
+    if (++this.#size.depth > limits.odataExpressionDepthMax)
       throw fail("filter-too-large", { what: "levels of nesting", limit: limits.odataExpressionDepthMax });
     const result = read();
-    this.#spent.depth--;
+    this.#size.depth--;
     return result;
   }
 
-  /** Reads operands and the operators between them that bind tighter than `weakest`. */
-  #operation(weakest: number): FilterExpression {
+  /** Reads an operand, and all operators after it that bind tighter than `loosest` with their operands. */
+  #operation(loosest: number): FilterExpression {
     let left = this.#operand();
     for (;;) {
       const { at } = this.#next;
-      const strength = this.#next.kind === "name" ? precedenceOf(this.#nextText) : 0;
-      if (strength <= weakest) return left;
+      const tightness = this.#next.kind === "name" ? precedenceOf(this.#nextText) : precedence.none;
+      if (tightness <= loosest) return left;
       const operator = (this.#take() as { text: string }).text.toLowerCase();
       if (operator === "in") left = { kind: "in", left, items: this.#items(), at };
       else {
-        const right = this.#operation(strength);
+        const right = this.#operation(tightness);
         left = { kind: "binary", operator: operator as Binary["operator"], left, right, at };
       }
     }
@@ -118,26 +122,27 @@ class Parser {
       if (token.text.startsWith('"')) throw syntax("strings need single quotes", at);
       return { kind: "unsupported", feature: `The literal ${token.text}`, at };
     }
-    if (token.kind === "name") return this.#named(token.text, at);
+    if (token.kind === "name") return this.#startingWith(token.text, at);
     const sign = (token as { text: string }).text;
     if (sign === "(") return this.#parenthesised();
-    if (sign === "-") return { kind: "negate", part: this.#deeper(() => this.#operation(6)), at };
+    if (sign === "-")
+      return { kind: "negate", part: this.#nested(() => this.#operation(precedence.prefix)), at };
     if (sign === "[" || sign === "{") return this.#json(sign, at);
-    this.#place--;
+    this.#position--;
     throw this.#unexpected("a property, a value or a function");
   }
 
   #parenthesised(): FilterExpression {
-    const inside = this.#deeper(() => this.#operation(0));
+    const inside = this.#nested(() => this.#operation(precedence.none));
     this.#expect(")");
     return inside;
   }
 
-  #named(word: string, at: number): FilterExpression {
+  #startingWith(word: string, at: number): FilterExpression {
     if (word.startsWith("@")) return this.#alias(word, at);
     const isCall = this.#nextText === "(" && this.#next.kind === "sign";
     if (word.toLowerCase() === "not" && !this.#endsPath())
-      return { kind: "not", part: this.#deeper(() => this.#operation(6)), at };
+      return { kind: "not", part: this.#nested(() => this.#operation(precedence.prefix)), at };
     if (isCall && word.toLowerCase() in functions) return this.#call(word, at);
     return this.#path(word, at);
   }
@@ -150,31 +155,31 @@ class Parser {
 
   #call(word: string, at: number): FilterExpression {
     const name = word.toLowerCase();
-    const parts = this.#list();
+    const parts = this.#arguments();
     const [fewest, most] = functions[name]!;
     if (parts.length < fewest || parts.length > most)
       throw syntax(`${word} takes ${fewest === most ? fewest : `${fewest} or ${most}`} arguments`, at);
     if (this.#nextText !== "/") return { kind: "call", name, parts, at };
-    this.#further();
+    this.#skipSegments();
     return { kind: "unsupported", feature: `A path after ${word}(...)`, at };
   }
 
   /** Reads expressions in parentheses, possibly named (`Word=...`), possibly none. */
-  #list(): FilterExpression[] {
+  #arguments(): FilterExpression[] {
     this.#expect("(");
     const parts: FilterExpression[] = [];
     if (this.#takeSign(")")) return parts;
-    do parts.push(this.#deeper(() => this.#argument()));
+    do parts.push(this.#nested(() => this.#argument()));
     while (this.#takeSign(","));
     this.#expect(")");
     return parts;
   }
 
   #argument(): FilterExpression {
-    const following = this.#tokens[this.#place + 1];
+    const following = this.#tokens[this.#position + 1];
     const isNamed = this.#next.kind === "name" && following?.kind === "sign" && following.text === "=";
-    if (isNamed) this.#place += 2;
-    return this.#operation(0);
+    if (isNamed) this.#position += 2;
+    return this.#operation(precedence.none);
   }
 
   /**
@@ -183,8 +188,8 @@ class Parser {
   #items(): FilterExpression[] {
     const { at } = this.#next;
     const [first] = this.#nextText;
-    if (first !== "(") return [this.#operation(8)];
-    const items = this.#list();
+    if (first !== "(") return [this.#operation(precedence.membership)];
+    const items = this.#arguments();
     const isValue = ({ kind }: FilterExpression) => kind === "literal" || kind === "unsupported";
     if (items.length > 1 && !items.every(isValue))
       throw syntax("the list after in takes values, not properties", at);
@@ -205,7 +210,7 @@ class Parser {
     if (this.#nextText === "(" && this.#next.kind === "sign") {
       const isUnknown = !word.includes(".") && /^[a-z]/.test(word);
       if (isUnknown) throw syntax(`there is no function ${word}`, at);
-      this.#list();
+      this.#arguments();
     }
     while (this.#takeSign("/")) {
       const segment = this.#segment({ kind: "path", names, at });
@@ -222,13 +227,13 @@ class Parser {
     const token = this.#take();
     const { at } = token;
     if (token.kind !== "name") {
-      this.#place--;
+      this.#position--;
       throw this.#unexpected("a name");
     }
     const { text } = token;
     const isCall = this.#next.kind === "sign" && this.#nextText === "(";
     if ((text === "any" || text === "all") && isCall) return this.#lambda(path, text, at);
-    if (isCall) this.#list();
+    if (isCall) this.#arguments();
     if (isCall || text.startsWith("$") || text.startsWith("@") || text.includes("."))
       return { kind: "unsupported", feature: `The path segment ${text}`, at };
     return text;
@@ -240,9 +245,9 @@ class Parser {
       return { kind: "lambda", path, quantifier, variable: "", body: undefined, at };
     const variable = this.#next;
     if (variable.kind !== "name") throw this.#unexpected("a variable such as a:");
-    this.#place++;
+    this.#position++;
     this.#expect(":");
-    const body = this.#deeper(() => this.#operation(0));
+    const body = this.#nested(() => this.#operation(precedence.none));
     this.#expect(")");
     return { kind: "lambda", path, quantifier, variable: variable.text, body, at };
   }
@@ -250,16 +255,16 @@ class Parser {
   /** Reads a parameter alias, whose value is null if the request has none, or an annotation. */
   #alias(word: string, at: number): FilterExpression {
     if (word.includes(".") || word.includes("#") || this.#nextText === "/") {
-      this.#further();
+      this.#skipSegments();
       return { kind: "unsupported", feature: `The annotation ${word}`, at };
     }
     const text = this.#aliases.get(word);
     if (text === undefined) return { kind: "literal", type: "null", value: null, at };
-    return this.#deeper(() => new Parser(text, this.#aliases, this.#spent).whole());
+    return this.#nested(() => new Parser(text, this.#aliases, this.#size).whole());
   }
 
   /** Skips further segments of an expression that is refused in any case. */
-  #further(): void {
+  #skipSegments(): void {
     while (this.#takeSign("/")) this.#segment({ kind: "path", names: [], at: this.#next.at });
   }
 
@@ -269,10 +274,10 @@ class Parser {
     const feature = opening === "[" ? "A list in brackets" : "An object in braces";
     if (this.#takeSign(closing)) return { kind: "unsupported", feature, at };
     do
-      this.#deeper(() => {
+      this.#nested(() => {
         if (opening === "{") this.#memberName();
         if (this.#next.kind === "unsupported") this.#take();
-        else this.#operation(0);
+        else this.#operation(precedence.none);
       });
     while (this.#takeSign(","));
     this.#expect(closing);

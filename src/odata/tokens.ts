@@ -1,4 +1,4 @@
-// Splits an expression into tokens: literals of all EDM types, names, operators, punctuation.
+// Splits an expression into tokens: literals of all EDM types, names, and signs. Operators are names.
 import { fail } from "../errors.ts";
 
 /** The EDM type of a literal; `null` belongs to every type. */
@@ -34,26 +34,26 @@ const quoted = "'(?:[^']|'')*'";
 const digits = "[0-9a-fA-F]";
 const day = "-?\\d{4,}-\\d{2}-\\d{2}";
 const clock = "\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,12})?)?";
-const letter = "[\\p{L}\\p{Nl}_]";
-const further = "[\\p{L}\\p{Nl}\\p{Nd}\\p{Mn}\\p{Mc}\\p{Pc}\\p{Cf}]";
-const identifier = `${letter}${further}{0,127}`;
+const firstLetter = "[\\p{L}\\p{Nl}_]";
+const laterLetter = "[\\p{L}\\p{Nl}\\p{Nd}\\p{Mn}\\p{Mc}\\p{Pc}\\p{Cf}]";
+const identifier = `${firstLetter}${laterLetter}{0,127}`;
 const dotted = `${identifier}(?:\\.${identifier})*`;
 
-type Make = (text: string, at: number) => Token;
+type TokenMaker = (text: string, at: number) => Token;
 
 const literal =
-  (type: LiteralType, read: (text: string, at: number) => LiteralValue): Make =>
+  (type: LiteralType, read: (text: string, at: number) => LiteralValue): TokenMaker =>
   (text, at) => ({ kind: "literal", type, value: read(text, at), at });
 
-const unsupported: Make = (text, at) => ({ kind: "unsupported", text, at });
-const name: Make = (text, at) => ({ kind: "name", text, at });
-const sign: Make = (text, at) => ({ kind: "sign", text, at });
+const unsupported: TokenMaker = (text, at) => ({ kind: "unsupported", text, at });
+const name: TokenMaker = (text, at) => ({ kind: "name", text, at });
+const sign: TokenMaker = (text, at) => ({ kind: "sign", text, at });
 
 /** The string in `prefix'string'`, with doubled quotes undone. */
 const unquoted = (text: string): string => text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
 
-/** The first matching pattern wins. After a word token, no letter, digit or quote may follow. */
-const tokenKinds: readonly { readonly pattern: RegExp; readonly make: Make; readonly isWord?: true }[] = [
+/** The first pattern that matches makes the token. No letter, digit or quote may follow a word. */
+const tokenKinds: readonly { readonly pattern: RegExp; readonly make: TokenMaker; readonly isWord?: true }[] = [
   { pattern: pattern(quoted), make: literal("Edm.String", unquoted) },
   { pattern: pattern(`duration${quoted}`, "i"), make: literal("Edm.Duration", durationMs) },
   { pattern: pattern(`binary${quoted}`, "i"), make: literal("Edm.Binary", unquoted) },
@@ -153,12 +153,12 @@ function timestampMs(text: string, at: number): number {
   const [year, month, day, hour, minute, second] = parts.slice(1, 7).map((part) => Number(part ?? 0));
   const fraction = Number((parts[7] ?? "").slice(0, 3).padEnd(3, "0"));
   const zone = (Number(parts[9] ?? 0) * 60 + Number(parts[10] ?? 0)) * (parts[8] === "-" ? -1 : 1);
-  const moment = new Date(0);
-  moment.setUTCFullYear(year!, month! - 1, day);
-  const isDay = moment.getUTCMonth() === month! - 1 && moment.getUTCDate() === day;
+  const time = new Date(0);
+  time.setUTCFullYear(year!, month! - 1, day);
+  const isDay = time.getUTCMonth() === month! - 1 && time.getUTCDate() === day;
   const isClock = hour! < 24 && minute! < 60 && second! < 60 && Math.abs(zone) <= 14 * 60;
   if (!isDay || !isClock || year! < 1 || year! > 9999) throw syntax(`${text} is not a valid time`, at);
-  return moment.getTime() + ((hour! * 60 + minute! - zone) * 60 + second!) * 1000 + fraction;
+  return time.getTime() + ((hour! * 60 + minute! - zone) * 60 + second!) * 1000 + fraction;
 }
 
 const durationParts = /^([+-]?)P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i;

@@ -55,7 +55,7 @@ export const timeField = (description: string) =>
 type Metadata = Readonly<Record<string, string>>;
 
 /**
- * Pairs of strings. The decoder of a body converts numbers and booleans to strings (`text-places.ts`).
+ * Pairs of strings. The decoder of a body converts numbers and booleans to strings (`pairs-paths.ts`).
  * `Type.Record` would not check keys with line breaks.
  */
 export const metadataField = (description: string) =>

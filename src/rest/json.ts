@@ -1,7 +1,7 @@
 // Decodes JSON bodies: from bytes to a value that conforms to its schema, or a refusal that names the field.
 import type { TSchema } from "typebox";
 import { type Failure, fail } from "../errors.ts";
-import type { TextPlace } from "../lib/json-members.ts";
+import type { PairsPath } from "../lib/json-members.ts";
 import { type JsonBounds, JsonMalformed, JsonReader, JsonTooLarge } from "../lib/json-reader.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import { limits } from "../limits.ts";
@@ -9,7 +9,7 @@ import { bodyCheck } from "./body-check.ts";
 import { changesOfPatch } from "./patch.ts";
 import type { BodyWork, JsonBody } from "./route.ts";
 import { requireUtf8 } from "./text-body.ts";
-import { textPlacesOf } from "./text-places.ts";
+import { pairsPathsOf } from "./pairs-paths.ts";
 
 interface BodyReading {
   /** "absent", the default, removes members that are `null`. */
@@ -17,7 +17,7 @@ interface BodyReading {
   /** These are options of `JsonReader`. */
   readonly keptText?: readonly string[];
   readonly refusedKey?: string;
-  readonly textPlaces?: readonly TextPlace[];
+  readonly pairsPaths?: readonly PairsPath[];
   readonly work?: BodyWork | undefined;
 }
 
@@ -37,9 +37,9 @@ export function jsonDecoder<Value>(
   { nulls, keptText, changes }: Pick<JsonBody<TSchema>, "nulls" | "keptText" | "changes"> = {},
 ): BodyDecoder<Value> {
   const check = bodyCheck(changes ?? schema);
-  const textPlaces = textPlacesOf(schema);
+  const pairsPaths = pairsPathsOf(schema);
   // A member `__proto__` could reach a prototype.
-  const reading = { nulls, refusedKey: "__proto__", textPlaces, ...(keptText && { keptText }) };
+  const reading = { nulls, refusedKey: "__proto__", pairsPaths, ...(keptText && { keptText }) };
   return async (bytes, { work } = {}) => {
     const value = await readJson(bytes, { ...reading, work });
     const slice = new TimeSlice(limits.timeSliceMs);

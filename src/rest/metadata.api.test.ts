@@ -5,7 +5,7 @@ import { after, before, test } from "node:test";
 import { startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
 import { routes } from "../resources.ts";
 import type { ApiVersion } from "./route.ts";
-import { textPlacesOf } from "./text-places.ts";
+import { pairsPathsOf } from "./pairs-paths.ts";
 
 let server: TestServer;
 before(async () => {
@@ -174,7 +174,7 @@ test("no body of a route has metadata that is read otherwise", () => {
   for (const { method, path, body } of routes) {
     // There `metadata` says whether the response has it.
     if (!body || path === "/tagmatching") continue;
-    const places = textPlacesOf(body.schema).map(({ names }) => names.join("."));
+    const places = pairsPathsOf(body.schema).map(({ names }) => names.join("."));
     for (const member of metadataIn(body.schema as Shape, [])) {
       const isRead = places.some((place) => `${place}.`.startsWith(`${member}.`));
       assert.ok(isRead && body.kind === "json", `${method} ${path} ${member}`);

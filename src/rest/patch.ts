@@ -1,7 +1,7 @@
 // The bodies of PATCH: each member is a change, such as `{"set":5}`, or the new value itself.
 import { type TSchema, Type } from "typebox";
 import { changeObject } from "./fields.ts";
-import { isChangeOfPairs } from "./text-places.ts";
+import { isChangeOfPairs } from "./pairs-paths.ts";
 
 /** `changes` has the schemas of the changes, `values` those of the values. */
 export const patchBody = (

@@ -1,6 +1,6 @@
 // Finds the free-form pairs of a body, such as metadata: numbers and booleans in them become strings.
 import type { TSchema } from "typebox";
-import type { TextPlace } from "../lib/json-members.ts";
+import type { PairsPath } from "../lib/json-members.ts";
 
 /** The keywords of a schema that lead to pairs. */
 interface Shape extends TSchema {
@@ -12,17 +12,17 @@ interface Shape extends TSchema {
 }
 
 /** The paths of all pairs in values of a schema. */
-export function textPlacesOf(schema: TSchema, names: readonly string[] = []): TextPlace[] {
+export function pairsPathsOf(schema: TSchema, names: readonly string[] = []): PairsPath[] {
   const { properties = {}, items, anyOf = [] } = schema as Shape;
   if (isPairs(schema)) return [{ names }];
   // A PATCH accepts pairs or a change of pairs as the same member.
   const hasChange = anyOf.some((choice) => choice.properties);
   return [
     ...anyOf.flatMap((choice) =>
-      hasChange && isPairs(choice) ? [{ names, except: isChangeOfPairs }] : textPlacesOf(choice, names),
+      hasChange && isPairs(choice) ? [{ names, except: isChangeOfPairs }] : pairsPathsOf(choice, names),
     ),
-    ...(items ? textPlacesOf(items, names) : []),
-    ...Object.entries(properties).flatMap(([name, member]) => textPlacesOf(member, [...names, name])),
+    ...(items ? pairsPathsOf(items, names) : []),
+    ...Object.entries(properties).flatMap(([name, member]) => pairsPathsOf(member, [...names, name])),
   ];
 }
 
