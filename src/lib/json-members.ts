@@ -2,7 +2,7 @@
 
 export type Members = Record<string, unknown>;
 
-/** Selects the objects at a path of member names; arrays on the path have no name. */
+/** Selects the objects of free-form pairs at a path of member names; arrays on the path have no name. */
 export interface PairsPath {
   readonly names: readonly string[];
   /** Does not convert an object for which this returns true. */

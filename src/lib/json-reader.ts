@@ -2,7 +2,7 @@
 // the bounds allow. The values are those of `JSON.parse`.
 import { invariant } from "./invariant.ts";
 import { JsonBytes } from "./json-bytes.ts";
-import { type Members, put, putStrings, type PairsPath } from "./json-members.ts";
+import { type Members, type PairsPath, put, putStrings } from "./json-members.ts";
 import { StringCache } from "./string-cache.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -44,7 +44,7 @@ export interface JsonReading extends JsonBounds {
    * `columns` of each object in the array `items`.
    */
   readonly keptText?: readonly string[];
-  /** In objects at these places, numbers and booleans become strings of their JSON text; null is omitted. */
+  /** In objects at these paths, numbers and booleans become strings of their JSON text; null is omitted. */
   readonly pairsPaths?: readonly PairsPath[];
 }
 
@@ -85,7 +85,7 @@ interface Level {
   readonly members: Members | undefined;
   key: string;
   keys: number;
-  /** In an object at a text place: the JSON text of members that are numbers, booleans or null. */
+  /** In an object of pairs: the JSON text of members that are numbers, booleans or null. */
   texts: Map<string, string> | undefined;
   readonly pairsPath: PairsPath | undefined;
 }
@@ -207,7 +207,7 @@ export class JsonReader {
     level.texts.set(level.key, this.#bytes.toString("latin1", start, this.#at));
   }
 
-  /** The text place of an object that starts here. */
+  /** The path of pairs that the object starting here is at. */
   #pairsPathHere(): PairsPath | undefined {
     if (!this.#pairsPaths || this.#textAt >= 0) return undefined;
     return this.#pairsPaths.find(({ names }) => this.#isAt(names));

@@ -53,43 +53,48 @@ const sign: TokenMaker = (text, at) => ({ kind: "sign", text, at });
 const unquoted = (text: string): string => text.slice(text.indexOf("'") + 1, -1).replaceAll("''", "'");
 
 /** The first pattern that matches makes the token. No letter, digit or quote may follow a word. */
-const tokenKinds: readonly { readonly pattern: RegExp; readonly make: TokenMaker; readonly isWord?: true }[] = [
-  { pattern: pattern(quoted), make: literal("Edm.String", unquoted) },
-  { pattern: pattern(`duration${quoted}`, "i"), make: literal("Edm.Duration", durationMs) },
-  { pattern: pattern(`binary${quoted}`, "i"), make: literal("Edm.Binary", unquoted) },
-  { pattern: pattern(`(?:geography|geometry)${quoted}`, "i"), make: unsupported },
-  { pattern: pattern(`${identifier}(?:\\.${identifier})+${quoted}`), make: unsupported },
-  {
-    pattern: pattern(`${digits}{8}-(?:${digits}{4}-){3}${digits}{12}`),
-    make: literal("Edm.Guid", (text) => text.toLowerCase()),
-    isWord: true,
-  },
-  {
-    pattern: pattern(`${day}T${clock}(?:Z|[+-]\\d{2}:\\d{2})`, "i"),
-    make: literal("Edm.DateTimeOffset", timestampMs),
-    isWord: true,
-  },
-  {
-    pattern: pattern(day),
-    make: literal("Edm.Date", (text, at) => timestampMs(`${text}T00:00Z`, at)),
-    isWord: true,
-  },
-  { pattern: pattern(clock), make: literal("Edm.TimeOfDay", (text) => text), isWord: true },
-  { pattern: pattern("-?INF"), make: literal("Edm.Double", infinity), isWord: true },
-  { pattern: pattern("NaN"), make: literal("Edm.Double", () => Number.NaN), isWord: true },
-  {
-    pattern: pattern("[+-]?\\d+(?:(?:\\.\\d+)?e[+-]?\\d+|\\.\\d+)", "i"),
-    make: literal("Edm.Double", Number),
-    isWord: true,
-  },
-  { pattern: pattern("[+-]?\\d+"), make: literal("Edm.Int64", BigInt), isWord: true },
-  { pattern: pattern("(?:true|false)(?![\\w.(/])", "i"), make: literal("Edm.Boolean", isTrue), isWord: true },
-  { pattern: pattern("null(?![\\w.(/])", "i"), make: literal("null", () => null), isWord: true },
-  { pattern: pattern(`@${dotted}(?:#${identifier})?`), make: name, isWord: true },
-  { pattern: pattern(`\\$?${dotted}(?:\\.\\*)?`), make: name, isWord: true },
-  { pattern: pattern('"(?:[^"\\\\]|\\\\.)*"'), make: unsupported },
-  { pattern: pattern("[()[\\]{},:/=*-]"), make: sign },
-];
+const tokenKinds: readonly { readonly pattern: RegExp; readonly make: TokenMaker; readonly isWord?: true }[] =
+  [
+    { pattern: pattern(quoted), make: literal("Edm.String", unquoted) },
+    { pattern: pattern(`duration${quoted}`, "i"), make: literal("Edm.Duration", durationMs) },
+    { pattern: pattern(`binary${quoted}`, "i"), make: literal("Edm.Binary", unquoted) },
+    { pattern: pattern(`(?:geography|geometry)${quoted}`, "i"), make: unsupported },
+    { pattern: pattern(`${identifier}(?:\\.${identifier})+${quoted}`), make: unsupported },
+    {
+      pattern: pattern(`${digits}{8}-(?:${digits}{4}-){3}${digits}{12}`),
+      make: literal("Edm.Guid", (text) => text.toLowerCase()),
+      isWord: true,
+    },
+    {
+      pattern: pattern(`${day}T${clock}(?:Z|[+-]\\d{2}:\\d{2})`, "i"),
+      make: literal("Edm.DateTimeOffset", timestampMs),
+      isWord: true,
+    },
+    {
+      pattern: pattern(day),
+      make: literal("Edm.Date", (text, at) => timestampMs(`${text}T00:00Z`, at)),
+      isWord: true,
+    },
+    { pattern: pattern(clock), make: literal("Edm.TimeOfDay", (text) => text), isWord: true },
+    { pattern: pattern("-?INF"), make: literal("Edm.Double", infinity), isWord: true },
+    { pattern: pattern("NaN"), make: literal("Edm.Double", () => Number.NaN), isWord: true },
+    {
+      pattern: pattern("[+-]?\\d+(?:(?:\\.\\d+)?e[+-]?\\d+|\\.\\d+)", "i"),
+      make: literal("Edm.Double", Number),
+      isWord: true,
+    },
+    { pattern: pattern("[+-]?\\d+"), make: literal("Edm.Int64", BigInt), isWord: true },
+    {
+      pattern: pattern("(?:true|false)(?![\\w.(/])", "i"),
+      make: literal("Edm.Boolean", isTrue),
+      isWord: true,
+    },
+    { pattern: pattern("null(?![\\w.(/])", "i"), make: literal("null", () => null), isWord: true },
+    { pattern: pattern(`@${dotted}(?:#${identifier})?`), make: name, isWord: true },
+    { pattern: pattern(`\\$?${dotted}(?:\\.\\*)?`), make: name, isWord: true },
+    { pattern: pattern('"(?:[^"\\\\]|\\\\.)*"'), make: unsupported },
+    { pattern: pattern("[()[\\]{},:/=*-]"), make: sign },
+  ];
 
 function pattern(source: string, flags = ""): RegExp {
   return new RegExp(source, `uy${flags}`);

@@ -2,8 +2,9 @@
 import type { TSchema } from "typebox";
 import type { TLocalizedValidationError } from "typebox/error";
 import { Compile } from "typebox/schema";
-import { type KnownMembers, knownMembersOf } from "./known-members.ts";
 import { refusalOf } from "./refusal.ts";
+import { type RemoveUnknown, removerOfUnknown } from "./remove-unknown.ts";
+import type { SchemaKeywords } from "./schema-keywords.ts";
 
 type Validator = ReturnType<typeof Compile>;
 type Problem = TLocalizedValidationError;
@@ -14,23 +15,12 @@ type Problem = TLocalizedValidationError;
  */
 export type BodyCheck = (value: unknown) => Generator<void, unknown>;
 
-/** The keywords that locate lists and bound their length. */
-interface Shape extends TSchema {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly items?: Shape;
-  readonly anyOf?: readonly Shape[];
-  readonly additionalProperties?: boolean | Shape;
-  readonly maxItems?: number;
-  readonly maxProperties?: number;
-}
-
 /** A schema without the elements of its lists, and these lists. */
 interface Part {
-  readonly schema: Shape;
+  readonly schema: SchemaKeywords;
   readonly lists: readonly List[];
   /** Compiled at first use: compiling the schemas of all routes would delay every start by 0.1 s. */
-  compiled?: { readonly validator: Validator; readonly knownOf: KnownMembers | undefined };
+  compiled?: { readonly validator: Validator; readonly removeUnknown: RemoveUnknown | undefined };
 }
 
 interface List {
@@ -59,12 +49,12 @@ export function bodyCheck(schema: TSchema): BodyCheck {
   };
 }
 
-function partOf(schema: Shape): Part {
+function partOf(schema: SchemaKeywords): Part {
   const lists: List[] = [];
   return { schema: withoutElements(schema, [], lists), lists };
 }
 
-function withoutElements(schema: Shape, path: readonly string[], lists: List[]): Shape {
+function withoutElements(schema: SchemaKeywords, path: readonly string[], lists: List[]): SchemaKeywords {
   if (schema.type === "array" && schema.items) {
     lists.push({ path, lengthMax: schema.maxItems ?? Infinity, elements: partOf(schema.items) });
     return copyOf(schema, { items: undefined });
@@ -78,22 +68,22 @@ function withoutElements(schema: Shape, path: readonly string[], lists: List[]):
 }
 
 /** Copies a schema with its other properties, such as refinements. */
-function copyOf(schema: Shape, changed: Readonly<Record<string, unknown>>): Shape {
+function copyOf(schema: SchemaKeywords, changed: Readonly<Record<string, unknown>>): SchemaKeywords {
   const copy = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema));
   for (const [name, value] of Object.entries(changed)) {
     if (value === undefined) delete copy[name];
     else Object.defineProperty(copy, name, { value, enumerable: true });
   }
-  return copy as Shape;
+  return copy as SchemaKeywords;
 }
 
 function* checkPart(part: Part, value: unknown, findings: Findings): Generator<void, unknown> {
   const { path, problems } = findings;
-  part.compiled ??= { validator: Compile(part.schema), knownOf: knownMembersOf(part.schema) };
-  const { validator, knownOf } = part.compiled;
+  part.compiled ??= { validator: Compile(part.schema), removeUnknown: removerOfUnknown(part.schema) };
+  const { validator, removeUnknown } = part.compiled;
   const isValid = validator.Check(value);
   if (!isValid) problems.push(...problemsOf({ part, validator }, value, path.join("/")));
-  const known = isValid && knownOf ? knownOf(value) : value;
+  const known = isValid && removeUnknown ? removeUnknown(value) : value;
   yield;
   for (const { path: listPath, lengthMax, elements } of part.lists) {
     const list = memberAt(known, listPath);
@@ -132,7 +122,7 @@ function problemsOf(
 }
 
 /** The first list or object that is larger than each of the schemas permits. */
-function tooLargeIn(schemas: readonly Shape[], value: unknown, at: string): Problem | undefined {
+function tooLargeIn(schemas: readonly SchemaKeywords[], value: unknown, at: string): Problem | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const choices = schemas.flatMap((schema) => schema.anyOf ?? [schema]);
   const isList = Array.isArray(value);
@@ -153,7 +143,10 @@ function tooLargeIn(schemas: readonly Shape[], value: unknown, at: string): Prob
   return undefined;
 }
 
-function memberOf({ properties, additionalProperties }: Shape, name: string): Shape | undefined {
+function memberOf(
+  { properties, additionalProperties }: SchemaKeywords,
+  name: string,
+): SchemaKeywords | undefined {
   if (properties && Object.hasOwn(properties, name)) return properties[name];
   return typeof additionalProperties === "object" ? additionalProperties : undefined;
 }

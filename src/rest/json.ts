@@ -1,4 +1,16 @@
 // Decodes JSON bodies: from bytes to a value that conforms to its schema, or a refusal that names the field.
+//
+// `http/rest-routes.ts` makes a decoder for each route. For each body the decoder goes through these steps,
+// and lets other requests run between slices of 10 ms:
+//
+// 1. `readJson` refuses bytes that are not UTF-8 (400). `lib/json-reader.ts` parses them within bounds (413),
+//    omits null, and makes strings of all values in free-form pairs such as metadata (`pairs-paths.ts`).
+// 2. In a PATCH, `patch.ts` replaces each new value by a change.
+// 3. `body-check.ts` checks the value against the schema, one list element at a time, and removes members
+// that
+//    the schema does not name (`remove-unknown.ts`). `refusal.ts` names the wrong field (400).
+//
+// `parameters.ts` decodes paths and queries.
 import type { TSchema } from "typebox";
 import { type Failure, fail } from "../errors.ts";
 import type { PairsPath } from "../lib/json-members.ts";
@@ -6,10 +18,10 @@ import { type JsonBounds, JsonMalformed, JsonReader, JsonTooLarge } from "../lib
 import { TimeSlice } from "../lib/time-slice.ts";
 import { limits } from "../limits.ts";
 import { bodyCheck } from "./body-check.ts";
+import { pairsPathsOf } from "./pairs-paths.ts";
 import { changesOfPatch } from "./patch.ts";
 import type { BodyWork, JsonBody } from "./route.ts";
 import { requireUtf8 } from "./text-body.ts";
-import { pairsPathsOf } from "./pairs-paths.ts";
 
 interface BodyReading {
   /** "absent", the default, removes members that are `null`. */

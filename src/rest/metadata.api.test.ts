@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
 import { routes } from "../resources.ts";
-import type { ApiVersion } from "./route.ts";
 import { pairsPathsOf } from "./pairs-paths.ts";
+import type { ApiVersion } from "./route.ts";
 
 let server: TestServer;
 before(async () => {
@@ -174,9 +174,9 @@ test("no body of a route has metadata that is read otherwise", () => {
   for (const { method, path, body } of routes) {
     // There `metadata` says whether the response has it.
     if (!body || path === "/tagmatching") continue;
-    const places = pairsPathsOf(body.schema).map(({ names }) => names.join("."));
+    const paths = pairsPathsOf(body.schema).map(({ names }) => names.join("."));
     for (const member of metadataIn(body.schema as Shape, [])) {
-      const isRead = places.some((place) => `${place}.`.startsWith(`${member}.`));
+      const isRead = paths.some((path) => `${path}.`.startsWith(`${member}.`));
       assert.ok(isRead && body.kind === "json", `${method} ${path} ${member}`);
       count += 1;
     }

@@ -1,19 +1,11 @@
 // Finds the free-form pairs of a body, such as metadata: numbers and booleans in them become strings.
 import type { TSchema } from "typebox";
 import type { PairsPath } from "../lib/json-members.ts";
-
-/** The keywords of a schema that lead to pairs. */
-interface Shape extends TSchema {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Shape>>;
-  readonly items?: Shape;
-  readonly anyOf?: readonly Shape[];
-  readonly additionalProperties?: boolean | Shape;
-}
+import type { SchemaKeywords } from "./schema-keywords.ts";
 
 /** The paths of all pairs in values of a schema. */
 export function pairsPathsOf(schema: TSchema, names: readonly string[] = []): PairsPath[] {
-  const { properties = {}, items, anyOf = [] } = schema as Shape;
+  const { properties = {}, items, anyOf = [] } = schema as SchemaKeywords;
   if (isPairs(schema)) return [{ names }];
   // A PATCH accepts pairs or a change of pairs as the same member.
   const hasChange = anyOf.some((choice) => choice.properties);
@@ -26,7 +18,7 @@ export function pairsPathsOf(schema: TSchema, names: readonly string[] = []): Pa
   ];
 }
 
-const isPairs = ({ additionalProperties: values }: Shape): boolean =>
+const isPairs = ({ additionalProperties: values }: SchemaKeywords): boolean =>
   typeof values === "object" && values.type === "string";
 
 /** Distinguishes a change such as `{"set":{...}}` from pairs: no member of a change is a string or number. */

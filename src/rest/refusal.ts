@@ -17,7 +17,7 @@ export function refusalOf(body: unknown, problems: readonly Problem[]): Failure 
   const unknown = plain.filter(isUnknown).map(({ instancePath }) => shortened(fieldName(instancePath)));
   if (unknown.length > 0) return fail("fields-unknown", { fields: unknown });
   const choice = choices.find(isOutside);
-  const likely = plain.length === 0 && choice ? problemsOfLikely(choice, problems) : undefined;
+  const likely = plain.length === 0 && choice ? problemsOfLikeliest(choice, problems) : undefined;
   if (likely) return refusalOf(body, likely);
   const problem = plain[0] ?? choice!;
   const value = isOfKey(problem) ? partsOf(problem.instancePath).at(-1) : valueAt(body, problem.instancePath);
@@ -40,10 +40,10 @@ const isWithin = (problem: Problem, choice: Problem): boolean =>
   problem.schemaPath.startsWith(`${choice.schemaPath}/anyOf/`);
 
 /**
- * The problems of the alternative that the caller probably likely, if there is one. It has the type of the
- * value; then it knows all members; then its problems are deepest in the value.
+ * The problems of the alternative that the caller probably wanted, if one stands out: it has the type of the
+ * value, else it names all members of the value, else its problems are deepest in the value.
  */
-function problemsOfLikely(choice: Problem, problems: readonly Problem[]): readonly Problem[] | undefined {
+function problemsOfLikeliest(choice: Problem, problems: readonly Problem[]): readonly Problem[] | undefined {
   const start = `${choice.schemaPath}/anyOf/`.length;
   const alternatives = Map.groupBy(
     problems.filter((problem) => isWithin(problem, choice)),
