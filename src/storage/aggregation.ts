@@ -1,6 +1,6 @@
 // Calculates aggregates of one series over buckets of time, from points and summaries added in order of time.
 //
-// conformance/naive-aggregate.ts defines the aggregates. In comments here, f is the interpolated series:
+// conformance/naive-aggregate.ts defines the aggregates. The interpolated series has
 // straight lines between consecutive points; for a step series, each value applies until the next point.
 //
 // The cost is that of the points added, where a summary counts as one, plus that of the rows returned. So a
@@ -18,7 +18,7 @@ export interface NumberPoint {
 const noValue = Number.NaN;
 /** Aggregates over the values of the points. */
 const valueAggregates: readonly AggregateName[] = ["min", "max", "sum", "discreteVariance"];
-/** Aggregates over f. */
+/** Aggregates over the interpolated series. */
 const timeAggregates: readonly AggregateName[] = ["average", "continuousVariance"];
 
 export class Aggregation {
@@ -136,7 +136,10 @@ export class Aggregation {
     return startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
   }
 
-  /** Advances along f from the last point to this one. Completes the buckets before it and opens its own. */
+  /**
+   * Advances along the interpolated series from the last point to this one. Completes the buckets before it
+   * and opens its own.
+   */
   #advanceTo(timeMs: number, value: number): void {
     this.#completedByMs = timeMs;
     if (this.#isOpen && timeMs < this.#bucketStartMs + this.#query.bucketMs) {
@@ -150,7 +153,7 @@ export class Aggregation {
     this.#openBucket(startMs, timeMs, value);
   }
 
-  /** Completes the buckets before `untilMs` along f, from the last point towards the next. */
+  /** Completes the buckets before `untilMs`, with the interpolation between the last point and the next. */
   #completeBuckets(untilMs: number, nextMs: number, nextValue: number): void {
     if (this.#isOpen) {
       const endMs = this.#bucketStartMs + this.#query.bucketMs;
@@ -164,7 +167,7 @@ export class Aggregation {
     }
   }
 
-  /** Completes the buckets before `untilMs`, where f ends at the last point. */
+  /** Completes the buckets before `untilMs`, where the interpolated series ends at the last point. */
   #completeWithoutNext(untilMs: number): void {
     if (this.#isOpen) this.#closeBucket();
     while (this.#wantsStep && this.#nextMs < untilMs && !this.isFull) this.#addEmptyRow(noValue);
@@ -187,7 +190,10 @@ export class Aggregation {
     if (this.#query.isStep) this.#variation += Math.abs(value - this.#lastValue);
   }
 
-  /** Adds a segment of f to the open bucket: a line, or for a step series the value `from`. */
+  /**
+   * Adds a segment of the interpolated series to the open bucket: a line, or for a step series the value
+   * `from`.
+   */
   #addSegment(ms: number, from: number, to: number): void {
     if (this.#query.isStep) {
       this.#time.add(ms, from, 0);
@@ -197,7 +203,7 @@ export class Aggregation {
     this.#variation += Math.abs(to - from);
   }
 
-  /** f(atMs), between the last point and the next. */
+  /** The interpolated value at `atMs`, between the last point and the next. */
   #interpolate(atMs: number, nextMs: number, nextValue: number): number {
     if (atMs === nextMs) return nextValue;
     if (this.#query.isStep) return this.#lastValue;
@@ -242,7 +248,7 @@ export class Aggregation {
       case "discreteVariance":
         return this.#points.squares / this.#points.count;
       case "average":
-        // Without a length, f is defined only at the one point.
+        // Without a length, the interpolated series has only the one point.
         return time.ms > 0 ? time.mean : this.#lastValue;
       case "continuousVariance":
         return time.ms > 0 ? time.squares / time.ms : 0;

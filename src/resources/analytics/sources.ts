@@ -5,7 +5,7 @@ import type { Granularity, TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import { readDataFrame } from "../datapoints/data-frame.ts";
-import { readMany } from "../datapoints/datapoints.ts";
+import { prepareReads } from "../datapoints/datapoints.ts";
 import type { LimitedRows } from "../datapoints/limited-rows.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import { type GapFilling, type Grid, GridRows } from "./matching/grid-rows.ts";
@@ -64,7 +64,7 @@ async function pageFrom(
     const { columns, granularity } = source;
     return (await readDataFrame(ctx, { columns, granularity, range, limit: limits.frameRowsMax })).rows;
   }
-  const [result] = await readMany(ctx, [{ key: source.key, range, limit: limits.pointsPerReadMax }]);
+  const [result] = await prepareReads(ctx, [{ key: source.key, range, limit: limits.pointsPerReadMax }]);
   return result!.rows as LimitedRows<Float64Array>;
 }
 

@@ -8,7 +8,7 @@ import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { itemsSchema } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
-import { readMany, type SeriesQuery } from "../datapoints/datapoints.ts";
+import { prepareReads, type SeriesQuery } from "../datapoints/datapoints.ts";
 import {
   type KeyInput,
   keyFields,
@@ -157,7 +157,7 @@ async function readResults(
 ): Promise<NamedRows[]> {
   const stored = queries.filter((one) => one.kind === "stored").map(({ query }) => query);
   const calculated = queries.filter((one) => one.kind === "calculated").map(({ query }) => query);
-  const [read, results] = [await readMany(ctx, stored), await calculate(ctx, calculated)];
+  const [read, results] = [await prepareReads(ctx, stored), await calculate(ctx, calculated)];
   return queries.map((one) => {
     if (one.kind === "stored") return namedRows(read[stored.indexOf(one.query)]!, version);
     const rows = results[calculated.indexOf(one.query)]!;

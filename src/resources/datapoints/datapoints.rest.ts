@@ -18,7 +18,7 @@ import {
   insertPoints,
   latestPoint,
   latestPoints,
-  readMany,
+  prepareReads,
 } from "./datapoints.ts";
 import type { IncomingPoints } from "./inserts/incoming-points.ts";
 import { decodeInsert } from "./inserts/insert-json.rest.ts";
@@ -137,7 +137,7 @@ const readRoutes = pathsOf("data").map((path) =>
       const key = keyIn(path);
       const continuation = new Continuation(ctx, [key, options], cursor);
       const read = seriesQuery(continuation.nowMs, key, { options });
-      const [result] = await readMany(ctx, [continuation.remaining(read)]);
+      const [result] = await prepareReads(ctx, [continuation.remaining(read)]);
       const wantsMessage = headers["accept"]?.includes(protobufType) && options.aggregates === undefined;
       if (wantsMessage) return protobufResponse(ctx, result!, continuation);
       return jsonResponse(ctx, [namedRows(result!, version)], version, continuation);

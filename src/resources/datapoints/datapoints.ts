@@ -1,4 +1,9 @@
 // Writes, reads, aggregates and deletes datapoints of one or several series.
+//
+// A read, of points or aggregates, is made in two steps. `prepareReads` resolves the series and checks
+// rights. Its `LimitedRows` call `aggregate` or `scan` of the points store (`storage/points.ts`) while the
+// response is written (`responses.rest.ts`). docs/architecture.md#a-read-the-hourly-average has the whole
+// path.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
@@ -51,10 +56,10 @@ export async function insertPoints(ctx: RequestContext, points: IncomingPoints):
 }
 
 /**
- * Prepares one result for each query, in their order. Refuses unknown series (404) and aggregates of strings
+ * Prepares a read for each query, in their order. Refuses unknown series (404) and aggregates of strings
  * (400) before anything is read.
  */
-export async function readMany(
+export async function prepareReads(
   ctx: RequestContext,
   queries: readonly SeriesQuery[],
 ): Promise<SeriesResult[]> {

@@ -135,7 +135,7 @@ it("the cache of all series together is bounded, and the most recently used buck
         nextBlockBucketMs: startMs + 1_000,
         headPoints: points,
         summary,
-        blockSums: [],
+        blockSummaries: [],
       });
     }
   };

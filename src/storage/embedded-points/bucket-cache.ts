@@ -18,7 +18,7 @@ import { combineSummaries, type Summary } from "../summary.ts";
 
 /** Of all series of a shard together. */
 const bytesMax = 16 * 2 ** 20;
-/** Memory of a cached bucket or of a block sum. Most of it is the summary: fifteen numbers on the heap. */
+/** Memory of a cached bucket or of a block summary: mostly its fifteen numbers, which are on the heap. */
 const summaryMemoryBytes = 576;
 /** Memory of a grid without buckets. */
 const gridMemoryBytes = 256;
@@ -39,7 +39,7 @@ export type BlockSummary = PartSummary & { readonly blockId: number };
 interface BucketSummary {
   readonly summary: Summary;
   /** At most two. When the bucket is refreshed, these blocks need not be decoded again. */
-  readonly blockSums: readonly BlockSummary[];
+  readonly blockSummaries: readonly BlockSummary[];
 }
 
 export interface CachedBucket extends BucketSummary {
@@ -183,14 +183,14 @@ export class BucketCache {
 /** Called for each bucket; of a complete one with the start of the next bucket that has points. */
 type OnBucket = (bucket: BucketSummary, nextStartMs: number | undefined) => void;
 
-/** Combines the sums of consecutive parts into one summary for each bucket. */
-export class BucketSummer {
+/** Combines the summaries of consecutive parts into one summary for each bucket. */
+export class BucketSummarizer {
   readonly #grid: BucketGrid;
   readonly #onBucket: OnBucket;
   /** The open bucket: its start, its summary so far, and whether that includes all of its points. */
   #startMs = Number.NaN;
   #summary: Summary | undefined;
-  #blockSums: BlockSummary[] = [];
+  #blockSummaries: BlockSummary[] = [];
   #isComplete = true;
 
   constructor(grid: BucketGrid, onBucket: OnBucket) {
@@ -199,12 +199,12 @@ export class BucketSummer {
   }
 
   /** Adds the next points, all of one bucket. */
-  add(sum: PartSummary): void {
-    const { summary } = sum;
+  add(part: PartSummary): void {
+    const { summary } = part;
     const startMs = this.#grid.bucketStart(summary.firstMs);
     if (startMs !== this.#startMs) this.#open(startMs, true);
     this.#summary = this.#summary === undefined ? summary : combineSummaries(this.#summary, summary);
-    if (isBlockSum(sum)) this.#blockSums.push(sum);
+    if (isBlockSummary(part)) this.#blockSummaries.push(part);
   }
 
   /** Skips the next points, which are aggregated without a summary. Their buckets are not complete. */
@@ -223,19 +223,22 @@ export class BucketSummer {
   #open(startMs: number, isComplete: boolean): void {
     const summary = this.#summary;
     if (summary !== undefined)
-      this.#onBucket({ summary, blockSums: this.#blockSums }, this.#isComplete ? startMs : undefined);
+      this.#onBucket(
+        { summary, blockSummaries: this.#blockSummaries },
+        this.#isComplete ? startMs : undefined,
+      );
     this.#summary = undefined;
-    this.#blockSums = [];
+    this.#blockSummaries = [];
     this.#startMs = startMs;
     this.#isComplete = isComplete;
   }
 }
 
-const isBlockSum = (sum: PartSummary): sum is BlockSummary => sum.blockId !== undefined;
+const isBlockSummary = (part: PartSummary): part is BlockSummary => part.blockId !== undefined;
 
-function memoryBytesOf({ summary, blockSums, headPoints }: CachedBucket): number {
+function memoryBytesOf({ summary, blockSummaries, headPoints }: CachedBucket): number {
   // A block that is alone in the bucket shares its summary with the bucket.
-  const others = blockSums.filter((sum) => sum.summary !== summary).length;
+  const others = blockSummaries.filter((part) => part.summary !== summary).length;
   const { length } = headPoints.times;
   return summaryMemoryBytes * (1 + others) + (length === 0 ? 0 : summaryMemoryBytes + 16 * length);
 }

@@ -1,5 +1,15 @@
 // Reads one series from its blocks and its head together. Of two points with the same time, the head's is
 // newer and wins.
+//
+// `aggregate` goes through the buckets of a query in order of time:
+//
+// 1. A bucket in the bucket cache whose head points are unchanged adds its cached summary.
+// 2. For the buckets up to the next cached one, `#aggregateRange` goes through blocks and head points. If
+//    each summary in a block's row is of one bucket, these are added. Otherwise the block is decoded, and its
+//    points are summarised for each bucket. The summaries make new cached buckets (`BucketSummarizer`).
+// 3. A block that overlaps more buckets than `summarisedBucketsMax` is decoded, and its points are added.
+//
+// `storage/aggregation.ts` makes the rows of the result from these summaries and points.
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { Aggregation, type NumberPoint } from "../aggregation.ts";
@@ -18,7 +28,7 @@ import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
 import {
   type BlockSummary,
   type BucketGrid,
-  BucketSummer,
+  BucketSummarizer,
   type CachedBucket,
   type PartSummary,
 } from "./bucket-cache.ts";
@@ -38,12 +48,13 @@ interface HeadPart {
 type Part = BlockPart | HeadPart;
 
 /**
- * Whole buckets to aggregate. `blockSums` is empty unless the range refreshes one stale cached bucket. Then
- * it has the cached sums of blocks that extend beyond the bucket, so that these need not be decoded.
+ * Whole buckets to aggregate. `blockSummaries` is empty unless the range refreshes one stale cached bucket.
+ * Then it has the cached summaries of blocks that extend beyond the bucket, so that these need not be
+ * decoded.
  */
 interface BucketRange extends TimeRange {
   readonly grid: BucketGrid;
-  readonly blockSums: readonly BlockSummary[];
+  readonly blockSummaries: readonly BlockSummary[];
 }
 
 const noPoints = noPointsOf(numberKind);
@@ -117,8 +128,8 @@ export class SeriesReader {
         const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
         atMs = headMs < untilMs ? grid.bucketStart(headMs) : untilMs;
       } else {
-        const blockSums = cached?.blockSums ?? [];
-        this.#aggregateRange(aggregation, { grid, startMs: atMs, endMs: untilMs, blockSums });
+        const blockSummaries = cached?.blockSummaries ?? [];
+        this.#aggregateRange(aggregation, { grid, startMs: atMs, endMs: untilMs, blockSummaries });
         atMs = untilMs;
       }
     }
@@ -136,25 +147,25 @@ export class SeriesReader {
    */
   #aggregateRange(aggregation: Aggregation, range: BucketRange): void {
     const { grid, startMs, endMs } = range;
-    const summer = new BucketSummer(grid, (bucket, nextStartMs) => {
+    const summarizer = new BucketSummarizer(grid, (bucket, nextStartMs) => {
       aggregation.addSummary(bucket.summary);
       if (nextStartMs !== undefined) this.#cacheBucket(grid, { ...bucket, nextBlockBucketMs: nextStartMs });
     });
     for (const part of this.#parts(startMs, endMs)) {
       if (aggregation.isFull) return;
-      const sums = this.#sumsOf(part, range);
-      for (const sum of sums ?? []) summer.add(sum);
-      if (sums !== undefined) continue;
+      const summaries = this.#summariesOf(part, range);
+      for (const summary of summaries ?? []) summarizer.add(summary);
+      if (summaries !== undefined) continue;
       const { points, from, to } = clip(this.#pointsOf(part), range);
-      if (to > from) summer.skip(points.times[from]!, points.times[to - 1]!);
+      if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
       aggregation.addPoints(points.times, points.values as Float64Array, from, to);
     }
-    summer.end(endMs);
+    summarizer.end(endMs);
   }
 
   #cacheBucket(
     grid: BucketGrid,
-    bucket: Pick<CachedBucket, "summary" | "blockSums" | "nextBlockBucketMs">,
+    bucket: Pick<CachedBucket, "summary" | "blockSummaries" | "nextBlockBucketMs">,
   ): void {
     const startMs = grid.bucketStart(bucket.summary.firstMs);
     const copy = this.#head?.between(startMs, startMs + grid.bucketMs);
@@ -163,18 +174,18 @@ export class SeriesReader {
   }
 
   /**
-   * Sums of consecutive points of the part in the range, each of one bucket; undefined when the part touches
+   * Summaries of the points of the part in the range, one for each bucket; undefined when the part touches
    * too many buckets.
    */
-  #sumsOf(part: Part, range: BucketRange): readonly PartSummary[] | undefined {
-    const { grid, blockSums } = range;
+  #summariesOf(part: Part, range: BucketRange): readonly PartSummary[] | undefined {
+    const { grid, blockSummaries } = range;
     const block = "block" in part && part.overlappingHead === undefined ? part.block : undefined;
     const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);
     const buckets = (grid.bucketStart(lastMs) - grid.bucketStart(firstMs)) / grid.bucketMs + 1;
     if (buckets > summarisedBucketsMax) return undefined;
-    const stored = block && storedSums(block, range);
+    const stored = block && storedSummaries(block, range);
     if (stored !== undefined) return stored;
-    const cached = blockSums.find(({ blockId }) => blockId === block?.id);
+    const cached = blockSummaries.find(({ blockId }) => blockId === block?.id);
     if (cached !== undefined) return [cached];
     const { points, from, to } = clip(this.#pointsOf(part), range);
     const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
@@ -249,8 +260,8 @@ function clip(points: PointColumns, { startMs, endMs }: TimeRange): PointRange {
 
 const boundsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: times.at(-1)! });
 
-/** The block's summaries in the range; undefined when one is of points in several buckets. */
-function storedSums(
+/** The summaries in the block's row; undefined when one of them is of points in several buckets. */
+function storedSummaries(
   { summaries }: BlockRow,
   { grid, startMs, endMs }: BucketRange,
 ): readonly PartSummary[] | undefined {

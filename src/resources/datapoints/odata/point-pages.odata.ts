@@ -11,7 +11,7 @@ import { filterRows } from "../../../query/memory-filter.ts";
 import type { Page, Position } from "../../../query/page.ts";
 import type { AggregateName } from "../../../storage/points.ts";
 import type { SeriesRef } from "../../timeseries/timeseries.ts";
-import { countPoints, readMany, type SeriesQuery } from "../datapoints.ts";
+import { countPoints, prepareReads, type SeriesQuery } from "../datapoints.ts";
 import type { Rows } from "../limited-rows.ts";
 
 /** A point, or a bucket with the requested aggregates. */
@@ -75,7 +75,7 @@ async function* chunksOf(
         limit,
         ...(aggregates && { aggregates }),
       };
-      const [result] = await readMany(ctx, [query]);
+      const [result] = await prepareReads(ctx, [query]);
       for await (const { times, columns } of result!.rows.read()) {
         scanned += times.length;
         if (times.length === 0) continue;

@@ -6,7 +6,7 @@ import { type TimeRange, wholeBuckets } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
 import type { RunFile } from "../../../model-runner/model-runner.ts";
 import { readDataFrame } from "../../datapoints/data-frame.ts";
-import { readMany, type SeriesQuery } from "../../datapoints/datapoints.ts";
+import { prepareReads, type SeriesQuery } from "../../datapoints/datapoints.ts";
 import { attachmentBytes } from "../../files/attachments/attachments.ts";
 import { fillGaps } from "./gaps.ts";
 import { filesOf } from "./schedules.ts";
@@ -54,7 +54,7 @@ async function readSeries(
   series: readonly InputSeries[],
   window: TimeRange,
 ): Promise<Record<string, Points>> {
-  const answers = await readMany(
+  const answers = await prepareReads(
     ctx,
     series.map((one) => datapointsQuery(one, window)),
   );
