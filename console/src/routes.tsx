@@ -16,6 +16,7 @@ import { calculatedSearch } from "./pages/calculated/search.ts";
 import { apiSearch } from "./pages/connect/api/search.ts";
 import { connectSearch } from "./pages/connect/search.ts";
 import { eventsSearch } from "./pages/events/search.ts";
+import { filesSearch } from "./pages/files/search.ts";
 import { modelsSearch } from "./pages/models/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
@@ -168,6 +169,20 @@ const eventRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/events/event-page.tsx"), "EventPage"),
 });
 
+const filesRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/files",
+  validateSearch: filesSearch,
+  component: lazyRouteComponent(() => import("./pages/files/files-page.tsx"), "FilesPage"),
+});
+
+const fileRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/files/$id",
+  params: idParams,
+  component: lazyRouteComponent(() => import("./pages/files/file-page.tsx"), "FilePage"),
+});
+
 const calculatedRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/calculated",
@@ -193,6 +208,8 @@ const routeTree = rootRoute.addChildren([
     eventsRoute,
     eventsImportRoute,
     eventRoute,
+    filesRoute,
+    fileRoute,
     accessRoute,
     rawRoute,
     rawTableRoute,

@@ -181,9 +181,9 @@ describe("an operator of one unit", () => {
     await page.goto(`${console.server.baseUrl}/assets/${ids["P-25000"]}`);
     await page.getByText("There is no such asset").waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByLabel("Find pages, assets and series").fill("P-2500");
+    await page.getByLabel("Find pages, assets, series, events and files").fill("P-2500");
     await page.getByText("Nothing is called that").waitFor();
-    await page.getByLabel("Find pages, assets and series").fill("Unit");
+    await page.getByLabel("Find pages, assets, series, events and files").fill("Unit");
     await page.getByRole("button", { name: "Unit 2" }).waitFor();
     assert.equal(await page.getByRole("button", { name: "Unit 1" }).count(), 0);
     await page.context().close();

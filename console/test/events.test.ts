@@ -172,7 +172,7 @@ describe("one event", () => {
     const page = await console.open({ path: "/events", key: readerKey });
     await page.getByRole("row", { name: /Pump tripped/ }).waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByLabel("Find pages, assets and series").fill("tripped");
+    await page.getByLabel("Find pages, assets, series, events and files").fill("tripped");
     await page.getByRole("dialog").getByText("Pump tripped").waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");

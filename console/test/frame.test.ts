@@ -83,7 +83,7 @@ describe("the frame", () => {
     const page = await console.open();
     await page.getByRole("heading", { name: "Start" }).waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByLabel("Find pages, assets and series").waitFor();
+    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
     await page.keyboard.type("FT-1042");
     await page.getByText("23-FT-1042").waitFor();
     await page.keyboard.press("ArrowDown");

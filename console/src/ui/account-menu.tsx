@@ -5,6 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { LogOut, Moon, Sun, SunMoon, UserRound } from "lucide-react";
 import { setSeenGroup } from "../session/see-as.ts";
 import { sessionQuery, signOut, useSession } from "../session/session.ts";
+import { useUploadQueue } from "../uploads/uploads-context.tsx";
 
 const schemes = [
   { value: "light", label: "Light", icon: Sun },
@@ -55,9 +56,11 @@ export function AccountMenu() {
 function useSignOut() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
+  const uploads = useUploadQueue();
   return useMutation({
     mutationFn: signOut,
     onSuccess: async () => {
+      uploads.forget();
       setSeenGroup(undefined);
       queryClient.setQueryData(sessionQuery.queryKey, null);
       await navigate({ to: "/sign-in" });

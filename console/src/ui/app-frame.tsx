@@ -16,6 +16,8 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useEffect } from "react";
 import { useSession } from "../session/session.ts";
+import { UploadNotice } from "../uploads/upload-notice.tsx";
+import { UploadsProvider } from "../uploads/uploads-context.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import classes from "./app-frame.module.css";
 import { ConnectionNotice } from "./connection-notice.tsx";
@@ -35,33 +37,35 @@ export function AppFrame() {
   const { seenAs } = useSession();
   useHotkeys([["mod+K", spotlight.open]], []);
   return (
-    <AppShell
-      header={{ height: seenAs ? headerHeight + seeAsBannerHeight : headerHeight }}
-      navbar={{ width: 208, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
-      padding="md"
-    >
-      <a className={classes["skip"]} href="#page">
-        Skip to the page
-      </a>
-      <AppShell.Header>
-        <Header isOpen={isOpen} onToggle={toggle} />
-        <SeeAsBanner />
-      </AppShell.Header>
-      <AppShell.Navbar p="xs">
-        <ScrollArea>
-          <Navigation onNavigate={close} />
-        </ScrollArea>
-      </AppShell.Navbar>
-      <AppShell.Main id="page" tabIndex={-1} className={classes["main"]}>
-        <ConnectionNotice />
-        <Suspense fallback={<PagePending />}>
-          <Outlet />
+    <UploadsProvider>
+      <AppShell
+        header={{ height: seenAs ? headerHeight + seeAsBannerHeight : headerHeight }}
+        navbar={{ width: 208, breakpoint: "sm", collapsed: { mobile: !isOpen } }}
+        padding="md"
+      >
+        <a className={classes["skip"]} href="#page">
+          Skip to the page
+        </a>
+        <AppShell.Header>
+          <Header isOpen={isOpen} onToggle={toggle} />
+          <SeeAsBanner />
+        </AppShell.Header>
+        <AppShell.Navbar p="xs">
+          <ScrollArea>
+            <Navigation onNavigate={close} />
+          </ScrollArea>
+        </AppShell.Navbar>
+        <AppShell.Main id="page" tabIndex={-1} className={classes["main"]}>
+          <ConnectionNotice />
+          <Suspense fallback={<PagePending />}>
+            <Outlet />
+          </Suspense>
+        </AppShell.Main>
+        <Suspense>
+          <CommandPalette />
         </Suspense>
-      </AppShell.Main>
-      <Suspense>
-        <CommandPalette />
-      </Suspense>
-    </AppShell>
+      </AppShell>
+    </UploadsProvider>
   );
 }
 
@@ -81,6 +85,7 @@ function Header({ isOpen, onToggle }: { isOpen: boolean; onToggle(): void }) {
         <ProjectName />
       </Group>
       <Group gap="xs" wrap="nowrap">
+        <UploadNotice />
         <SearchButton />
         <AccountMenu />
       </Group>

@@ -7,7 +7,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { useState } from "react";
 import { statusOf } from "../api/errors.ts";
-import { getAssetsSearch, getEventsSearch, getTimeseriesSearch } from "../api/generated.ts";
+import { getAssetsSearch, getEventsSearch, getFilesSearch, getTimeseriesSearch } from "../api/generated.ts";
 import { timeText } from "../lib/format.ts";
 import { useProject, useSession } from "../session/session.ts";
 import { palettePages } from "./navigation.ts";
@@ -31,8 +31,8 @@ export function CommandPalette() {
       maxHeight="60vh"
       searchProps={{
         leftSection: <Search size={18} aria-hidden />,
-        placeholder: "Find pages, series, events…",
-        "aria-label": "Find pages, assets and series",
+        placeholder: "Find pages, assets, series, events, files…",
+        "aria-label": "Find pages, assets, series, events and files",
       }}
     />
   );
@@ -68,6 +68,7 @@ function useRecords(name: string): SpotlightActionGroupData[] {
   const openAsset = (id: number) => () => void navigate({ to: "/assets/$id", params: { id } });
   const openSeries = (id: number) => () => void navigate({ to: "/series/$id", params: { id } });
   const openEvent = (id: number) => () => void navigate({ to: "/events/$id", params: { id } });
+  const openFile = (id: number) => () => void navigate({ to: "/files/$id", params: { id } });
   return [
     {
       group: "Assets",
@@ -88,17 +89,27 @@ function useRecords(name: string): SpotlightActionGroupData[] {
         description: [event.type, event.startTime && timeText(event.startTime)].filter(Boolean).join(" · "),
       })),
     },
+    {
+      group: "Files",
+      actions: data.files.map(({ id, fileName: label, directory: description = "" }) => ({
+        ...{ id: `file ${id}`, label, description, onClick: openFile(id) },
+      })),
+    },
   ];
 }
 
 async function findRecords(project: string, name: string, signal: AbortSignal) {
   const query = { query: name, limit: hitsMax };
-  const [assets, series, events] = await Promise.all([
+  const [assets, series, events, files] = await Promise.all([
     getAssetsSearch(project, query, { signal }).catch(noneWithoutRight),
     getTimeseriesSearch(project, query, { signal }).catch(noneWithoutRight),
     getEventsSearch(project, { description: name, limit: hitsMax }, { signal }).catch(noneWithoutRight),
+    getFilesSearch(project, { name, limit: hitsMax }, { signal }).catch(noneWithoutRight),
   ]);
-  return { assets: assets.data.items, series: series.data.items, events: events.data.items };
+  return {
+    ...{ assets: assets.data.items, series: series.data.items },
+    ...{ events: events.data.items, files: files.data.items },
+  };
 }
 
 /** The palette shows what the person may read, also when that is one kind of records alone. */

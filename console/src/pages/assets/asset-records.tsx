@@ -3,6 +3,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getEvents, getFiles, getSequences } from "../../api/generated.ts";
 import { durationText, timeText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
+import { TextLink } from "../../ui/text-link.tsx";
 import { type LinkedTo, linkedTo } from "./asset-series.tsx";
 import classes from "./assets.module.css";
 import { RecordSection } from "./section.tsx";
@@ -44,7 +45,9 @@ export function AssetEvents(linked: LinkedTo) {
           {items.map(({ id, startTime, endTime, type, subtype, description }) => (
             <li key={id}>
               <div className={classes["grow"]}>
-                <span>{[type, subtype].filter(Boolean).join(" · ") || "Event"}</span>
+                <TextLink to="/events/$id" params={{ id }}>
+                  {[type, subtype].filter(Boolean).join(" · ") || "Event"}
+                </TextLink>
                 {description !== undefined && <small title={description}>{description}</small>}
               </div>
               <div className={classes["value"]}>
@@ -76,7 +79,9 @@ export function AssetFiles(linked: LinkedTo) {
           {items.map(({ id, fileName, directory, uploaded, lastUpdatedTime }) => (
             <li key={id}>
               <div className={classes["grow"]}>
-                <span>{fileName}</span>
+                <TextLink to="/files/$id" params={{ id }}>
+                  {fileName}
+                </TextLink>
                 {directory !== undefined && <small>{directory}</small>}
               </div>
               <div className={classes["value"]}>

@@ -1,0 +1,127 @@
+// Edits the record of a file.
+import { Autocomplete, Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type ChangeEvent, type FormEvent, useState } from "react";
+import { type File, patchFilesByFileId } from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import { AssetSelect } from "../../ui/asset-select.tsx";
+import { Refusal } from "../../ui/confirm.tsx";
+import { MetadataFields, type MetadataPair, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
+import { useFolders } from "./folder-tree.tsx";
+
+interface FileFormProps {
+  readonly file: File;
+  onSaved(): void;
+  onClose(): void;
+}
+
+export function FileForm({ file, onSaved, onClose }: FileFormProps) {
+  const project = useProject();
+  const [fields, setFields] = useState<Fields>(() => fieldsOf(file));
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: () => patchFilesByFileId(project, file.id, changeOf(file, fields)),
+    onSuccess: onSaved,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    mutate();
+  };
+  return (
+    <Modal
+      opened
+      onClose={onClose}
+      title="Edit the file"
+      size="lg"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={submit}>
+        <Stack>
+          <FileFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
+          <Refusal problem={error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface FileFieldsProps {
+  readonly fields: Fields;
+  onChange(part: Partial<Fields>): void;
+}
+
+function FileFields({ fields, onChange }: FileFieldsProps) {
+  const { directories } = useFolders();
+  const text = (field: "fileName" | OptionalText) => ({
+    value: fields[field],
+    onChange: (event: ChangeEvent<HTMLInputElement>) => onChange({ [field]: event.currentTarget.value }),
+  });
+  return (
+    <>
+      <TextInput label="Name" required data-autofocus {...text("fileName")} />
+      <Group grow align="flex-start">
+        <Autocomplete
+          label="Folder"
+          data={[...directories]}
+          limit={50}
+          value={fields.directory}
+          onChange={(directory) => onChange({ directory })}
+        />
+        <TextInput label="Type" {...text("fileType")} />
+      </Group>
+      <AssetSelect
+        label="Assets"
+        placeholder="Search by name"
+        value={fields.assetIds}
+        onChange={(assetIds) => onChange({ assetIds })}
+      />
+      <Group grow align="flex-start">
+        <TextInput label="Source" {...text("source")} />
+        <TextInput label="Id in the source" {...text("sourceId")} />
+        <TextInput label="External id" {...text("externalId")} />
+      </Group>
+      <MetadataFields pairs={fields.pairs} onChange={(pairs) => onChange({ pairs })} />
+    </>
+  );
+}
+
+const optionalTexts = ["directory", "fileType", "source", "sourceId", "externalId"] as const;
+type OptionalText = (typeof optionalTexts)[number];
+
+type Fields = Readonly<Record<"fileName" | OptionalText, string>> & {
+  readonly assetIds: readonly number[];
+  readonly pairs: readonly MetadataPair[];
+};
+
+function fieldsOf(file: File): Fields {
+  const texts = optionalTexts.map((field) => [field, file[field] ?? ""]);
+  return {
+    ...(Object.fromEntries(texts) as Record<OptionalText, string>),
+    ...{ fileName: file.fileName, assetIds: file.assetIds, pairs: pairsOf(file.metadata) },
+  };
+}
+
+type Change = Parameters<typeof patchFilesByFileId>[2];
+
+/** Only the fields that were changed, so that changes of other people stay. */
+function changeOf(file: File, fields: Fields): Change {
+  const before = fieldsOf(file);
+  const texts = optionalTexts
+    .filter((field) => fields[field] !== before[field])
+    .map((field) => [field, fields[field] === "" ? { setNull: true } : { set: fields[field] }]);
+  const metadata = metadataOf(fields.pairs);
+  const isSameMetadata = JSON.stringify(metadata) === JSON.stringify(file.metadata);
+  return {
+    ...Object.fromEntries(texts),
+    ...(fields.fileName !== before.fileName && { fileName: { set: fields.fileName } }),
+    ...(fields.assetIds.join() !== before.assetIds.join() && { assetIds: { set: [...fields.assetIds] } }),
+    ...(!isSameMetadata && { metadata: { set: metadata } }),
+  };
+}
