@@ -22,7 +22,7 @@ export function bucketFor({ startMs, endMs }: TimeWindow, widthPx: number): numb
 
 /** The range to load for a window: some more on each side, the same one for windows nearby. */
 export function loadedRange({ startMs, endMs }: TimeWindow, bucketMs: number): TimeWindow {
-  const part = 2 ** Math.ceil(Math.log2((endMs - startMs) / bucketMs / 4)) * bucketMs;
+  const part = 2 ** Math.ceil(Math.log2((endMs - startMs) / bucketMs / 8)) * bucketMs;
   const stepMs = Math.max(bucketMs, part);
   const first = Math.floor((startMs - stepMs / 2) / stepMs) * stepMs;
   return { startMs: Math.max(0, first), endMs: Math.ceil((endMs + stepMs / 2) / stepMs) * stepMs };

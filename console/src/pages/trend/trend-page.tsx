@@ -15,17 +15,16 @@ import { useMemo, useState } from "react";
 import { durationText } from "../../lib/format.ts";
 import { browserZone } from "../../lib/zoned-time.ts";
 import { useProject } from "../../session/session.ts";
-import { Chart } from "../../ui/chart/chart.tsx";
 import { chartColors, lineColor } from "../../ui/chart/chart-colors.ts";
 import { zoomed } from "../../ui/chart/gestures.ts";
 import { MeasureCursors } from "../../ui/chart/measure-cursors.tsx";
-import { Navigator } from "../../ui/chart/navigator.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { CopyLink, ExportMenu } from "./export-menu.tsx";
 import { FindSimilar } from "./find-similar.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
+import { MovingChart, MovingNavigator } from "./moving-chart.tsx";
 import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
 import { bucketFor, granularityOf, pictureText } from "./resolution.ts";
@@ -159,12 +158,13 @@ function TrendView({ trend, series }: { trend: TrendState; series: readonly Tren
   return (
     <div className={classes["page"]}>
       <div className={classes["chart"]} ref={ref}>
-        <Chart
+        <MovingChart
+          moving={trend.moving}
           label={`Trend of ${visible.map(({ label }) => label).join(", ")}`}
           {...{ lines, bands: events.bands, window, ranges, timeZone, cursorMs, ...gestures }}
           onPoint={setCursorMs}
         >
-          {(area) =>
+          {(area, window) =>
             measure && (
               <MeasureCursors
                 {...{ area, window, timeZone, measure }}
@@ -172,10 +172,11 @@ function TrendView({ trend, series }: { trend: TrendState; series: readonly Tren
               />
             )
           }
-        </Chart>
+        </MovingChart>
       </div>
       <Status {...{ rows, visible, isLoading, events, trend }} />
-      <Navigator
+      <MovingNavigator
+        moving={trend.moving}
         {...{ lines: strip, whole, window, timeZone }}
         onMove={gestures.onMove}
         onMoved={gestures.onMoved}

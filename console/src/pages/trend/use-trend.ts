@@ -1,20 +1,24 @@
 // The state of the trend page: the address, and the window while it moves.
-import { useInterval } from "@mantine/hooks";
+import { useInterval, useThrottledCallback } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ValueRange } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import type { Gestures } from "../../ui/chart/gestures.ts";
+import { MovingWindow } from "./moving-window.ts";
 import type { TrendSearch } from "./search.ts";
 import { bounded, fixedWindow, isRelative, windowOf } from "./window.ts";
 
 const liveEveryMs = 1_000;
+/** While the window moves, the page follows it this often; the chart and the navigator follow every frame. */
+const followEveryMs = 150;
 
 export interface TrendState {
   readonly search: TrendSearch;
-  /** The window in the address, or the one it has while it moves. */
+  /** The window in the address; while it moves, one of the last ones. */
   readonly window: TimeWindow;
-  readonly isMoving: boolean;
+  /** The window while it moves, for the parts that follow every frame. */
+  readonly moving: MovingWindow;
   readonly isLive: boolean;
   readonly version: number;
   readonly ranges: Readonly<Record<string, ValueRange>>;
@@ -44,12 +48,11 @@ export function useTrend(): TrendState {
     [navigate],
   );
   const settled = useMemo(() => windowOf(search, nowMs), [search, nowMs]);
-  const { moving, gestures } = useGestures(search, change);
+  const { moving, followed, gestures } = useGestures(search, change);
   return {
     search,
-    ...{ isLive, version, change, gestures },
-    window: moving ?? settled,
-    isMoving: moving !== undefined,
+    ...{ isLive, version, change, gestures, moving },
+    window: followed ?? settled,
     open: (other) => void navigate({ search: other }),
     ranges: useMemo(() => rangesOf(search), [search]),
     refresh: () => setNow((now) => ({ nowMs: Date.now(), version: now.version + 1 })),
@@ -61,15 +64,24 @@ const present = (search: TrendSearch): TrendSearch =>
 
 /** A movement is in the page alone until it ends; then it goes into the address as one step. */
 function useGestures(search: TrendSearch, change: TrendState["change"]) {
-  const [moving, setMoving] = useState<TimeWindow>();
+  const [moving] = useState(() => new MovingWindow());
+  const [followed, setFollowed] = useState<TimeWindow>();
   const latest = useRef<TimeWindow>(undefined);
+  const follow = useThrottledCallback(
+    // The page is rendered between the frames of the chart.
+    () => startTransition(() => setFollowed(moving.now())),
+    followEveryMs,
+  );
   useEffect(() => {
-    if (search) setMoving(undefined);
-  }, [search]);
+    if (!search) return;
+    moving.set(undefined);
+    setFollowed(undefined);
+  }, [search, moving]);
   const gestures = useMemo(() => {
     const set = (window: TimeWindow) => {
       latest.current = bounded(window);
-      setMoving(latest.current);
+      moving.set(latest.current);
+      follow();
     };
     return {
       onMove: set,
@@ -82,8 +94,8 @@ function useGestures(search: TrendSearch, change: TrendState["change"]) {
         }),
       onReset: () => change({ y: undefined }),
     };
-  }, [change, search]);
-  return { moving, gestures };
+  }, [change, search, moving, follow]);
+  return { moving, followed, gestures };
 }
 
 const significantDigits = 6;

@@ -45,7 +45,11 @@ export function listenToGestures(plot: UPlot, axes: readonly string[], gestures:
   over.style.touchAction = "pan-y";
   const point = (event: MouseEvent) =>
     gestures.onPoint(plot.posToVal(event.clientX - over.getBoundingClientRect().left, "x"));
-  over.addEventListener("pointermove", (event) => event.pointerType === "mouse" && point(event), { signal });
+  const onPointerMove = (event: PointerEvent) => {
+    // The pointer is captured while it pans.
+    if (event.pointerType === "mouse" && !over.hasPointerCapture(event.pointerId)) point(event);
+  };
+  over.addEventListener("pointermove", onPointerMove, { signal });
   over.addEventListener("pointerleave", () => gestures.onPoint(undefined), { signal });
   listenToWheel(plot, gestures, signal);
   listenToPointers(plot, gestures, signal);
