@@ -42,7 +42,7 @@ import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts"
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
 import { continueDemos } from "./resources/demo/demo.ts";
 import { RunningDemos } from "./resources/demo/running-demos.ts";
-import { finishRemovals } from "./resources/files/removals.ts";
+import { finishRemovals, unlessAway } from "./resources/files/removals.ts";
 import { deleteExpiredUploads } from "./resources/files/uploads.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
@@ -88,8 +88,8 @@ export async function openApp(
   const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
   const openOwnCatalog = () => openCatalog(folder.path, system, progressTo(log));
   const disk = opened.adopt(await watchDisk(folder.path, system, progressTo(log)), (watch) => watch.close());
-  const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), disk, log };
-  const { points, ...stores } = await openStores(opening, opened);
+  const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), disk, system, log };
+  const { points, ...stores } = await openStores({ ...opening, blobs: settings.blobs }, opened);
   const { catalog } = stores;
   const ids = new IdSource(system, await catalog.lastId());
   const hosting = await openModelHosting(settings, log);
@@ -176,7 +176,7 @@ async function resumeWork(services: Services, log: Logger): Promise<AsyncDisposa
 async function finishInterruptedWork(services: Services): Promise<void> {
   await services.rights.change((tx) => adoptKeys(tx, services));
   await finishDeletions(services);
-  await finishRemovals(services);
+  await unlessAway(() => finishRemovals(services));
   for (const projectId of await projectIds(services)) await failInterruptedJobs(services, projectId);
 }
 
@@ -216,13 +216,16 @@ export function accessOf(
 const secretFor = (purpose: string, secret: Uint8Array) =>
   new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
 
-/** Deletes expired uploads now and at intervals; returns the function that stops it. */
+/**
+ * Deletes expired uploads and completes removals now and at intervals; returns the function that stops it.
+ */
 function sweepUploads(services: Services, log: Logger): () => Promise<void> {
   let sweep = Promise.resolve();
   const start = () => {
     sweep = sweep
+      .then(() => finishRemovals(services))
       .then(() => deleteExpiredUploads(services))
-      .catch((problem: unknown) => log.error({ err: problem }, "Could not delete expired uploads"));
+      .catch((problem: unknown) => log.error({ err: problem }, "Could not delete the bytes of files"));
   };
   start();
   const timer = setInterval(start, limits.uploadSweepMs);

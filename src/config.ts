@@ -5,6 +5,9 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { StartRefused } from "./data-folder.ts";
+import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
+import type { S3Credentials } from "./storage/s3-blobs/s3-bucket.ts";
+import { parseS3Url, s3UrlForm } from "./storage/s3-blobs/s3-location.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -14,6 +17,8 @@ export interface Settings {
   readonly port: number;
   /** Absolute path of the data folder. */
   readonly data: string;
+  /** The S3 store of the bytes of files; absent when they are in the data folder. */
+  readonly blobs?: S3Setting;
   /** The server's public address, without a slash at its end; absent when it is the address it listens on. */
   readonly baseUrl?: string;
   readonly project: string;
@@ -38,6 +43,8 @@ interface Setting {
   /** The form of a valid value, for the error message of another one. */
   readonly expected: string;
   readonly isGood: (value: string) => boolean;
+  /** Which part of an invalid value is wrong, instead of `expected` and the whole value. */
+  readonly problemOf?: (value: string) => string;
   /** No message shows its value. */
   readonly isSecret?: true;
 }
@@ -61,6 +68,12 @@ export const described = {
     byDefault: "./millrace-data",
     expected: "a path",
     isGood: (value) => value !== "",
+  },
+  MILLRACE_BLOBS: {
+    meaning: "The S3 store of the bytes of files, instead of the data folder ([scale.md](scale.md))",
+    expected: s3UrlForm,
+    isGood: (value) => problemOfS3Url(value) === undefined,
+    problemOf: (value) => problemOfS3Url(value)!,
   },
   MILLRACE_BASE_URL: {
     meaning: "Public address of the server, for links in responses",
@@ -141,14 +154,16 @@ export function readSettings(
   const value = (name: Name): string | undefined => {
     const setting: Setting = described[name];
     const found = given[name] ?? setting.byDefault;
-    if (found !== undefined && !setting.isGood(found))
-      throw new StartRefused(
-        `${name} must be ${setting.expected}${setting.isSecret ? "" : `, but is "${found}"`}`,
-      );
+    if (found !== undefined && !setting.isGood(found)) {
+      const shown = setting.isSecret ? "" : `, but is "${found}"`;
+      const problem = setting.problemOf?.(found) ?? `must be ${setting.expected}${shown}`;
+      throw new StartRefused(`${name} ${problem}`);
+    }
     return found;
   };
   const baseUrl = value("MILLRACE_BASE_URL")?.replace(/\/+$/, "");
   const adminKey = value("MILLRACE_ADMIN_KEY");
+  const blobs = value("MILLRACE_BLOBS");
   return {
     host: value("MILLRACE_HOST")!,
     port: Number(value("MILLRACE_PORT")),
@@ -160,9 +175,41 @@ export function readSettings(
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
     hostsModels: value("MILLRACE_MODELS") === "on",
     consoleFolder: builtConsole,
+    ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
   };
+}
+
+function problemOfS3Url(value: string): string | undefined {
+  try {
+    parseS3Url(value);
+    return undefined;
+  } catch (problem) {
+    return (problem as Error).message;
+  }
+}
+
+type Given = Readonly<Record<string, string | undefined>>;
+
+/** The location with its region, and the credentials of the standard variables if they are set. */
+function s3Setting(url: string, given: Given): S3Setting {
+  const location = parseS3Url(url);
+  const usual = location.endpoint === undefined ? undefined : "us-east-1";
+  const region = location.region ?? given["AWS_REGION"] ?? given["AWS_DEFAULT_REGION"] ?? usual;
+  if (region === undefined) throw new StartRefused("MILLRACE_BLOBS needs a region; AWS_REGION is not set");
+  const credentials = s3Credentials(given);
+  return { location: { ...location, region }, ...(credentials && { credentials }) };
+}
+
+function s3Credentials(given: Given): S3Credentials | undefined {
+  const accessKeyId = given["AWS_ACCESS_KEY_ID"];
+  const secretAccessKey = given["AWS_SECRET_ACCESS_KEY"];
+  const sessionToken = given["AWS_SESSION_TOKEN"];
+  if (!accessKeyId && !secretAccessKey) return undefined;
+  if (!accessKeyId || !secretAccessKey)
+    throw new StartRefused("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together");
+  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
 }
 
 function settingsIn(file: string): Readonly<Record<string, string | undefined>> {

@@ -6,13 +6,25 @@ import { catalogFileOf, StartRefused } from "./data-folder.ts";
 import { CannotOpen, nextStepAfter } from "./storage/cannot-open.ts";
 import type { Finding } from "./storage/findings.ts";
 import { type Manifest, manifestTable, markName, readMark, writeMark } from "./storage/manifest.ts";
+import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
 import { noTables, peekAt } from "./storage/sql/dialects/sqlite/peek.ts";
 
 export const pointsFolderOf = (data: string): string => join(data, "points");
+/** Temporary files of uploads to an S3 store. */
+export const spoolFolderOf = (data: string): string => join(data, "spool");
 export const blobsFolderOf = (data: string): string => join(data, "blobs");
 
+/** Where a server keeps its data. */
+export interface DataPlace {
+  /** The data folder. */
+  readonly data: string;
+  /** The S3 store of the bytes of files; absent when they are in the data folder. */
+  readonly blobs?: S3Setting;
+}
+
 /** The folders that belong to the catalog, by their names in the data folder. */
-export const markedFolders = ["points", "blobs"] as const;
+export const markedFoldersOf = ({ blobs }: DataPlace): readonly string[] =>
+  blobs === undefined ? ["points", "blobs"] : ["points"];
 
 export interface Parts {
   /** Undefined where no start has come so far as to write one. */
@@ -22,12 +34,13 @@ export interface Parts {
 }
 
 /** Throws `StartRefused` when the catalog's file cannot be read. */
-export async function examineParts(data: string): Promise<Parts> {
+export async function examineParts(place: DataPlace): Promise<Parts> {
+  const { data } = place;
   const manifest = manifestOf(data);
-  if (manifest === undefined) return { manifest, findings: withoutCatalog(data) };
+  if (manifest === undefined) return { manifest, findings: withoutCatalog(place) };
   if (manifest.phase === "creating") return { manifest, findings: [] };
   const findings: Finding[] = [];
-  for (const name of markedFolders) findings.push(...(await examineFolder(data, name, manifest)));
+  for (const name of markedFoldersOf(place)) findings.push(...(await examineFolder(data, name, manifest)));
   return { manifest, findings };
 }
 
@@ -42,14 +55,26 @@ export function requireCatalog(data: string): void {
 }
 
 /** The record of a data folder whose parts are all there; throws `StartRefused` for another. */
-export async function requireParts(data: string): Promise<Manifest | undefined> {
-  const { manifest, findings } = await examineParts(data);
+export async function requireParts(place: DataPlace): Promise<Manifest | undefined> {
+  const { data } = place;
+  if (place.blobs !== undefined) refuseFiles(blobsFolderOf(data));
+  const { manifest, findings } = await examineParts(place);
   const [first] = findings;
   if (first === undefined) return manifest;
   const { nextStep } = new CannotOpen("", "incomplete");
   throw new StartRefused(
     `The data folder ${data} is incomplete: ${first.file}: expected ${first.expected}, found ${first.found}.
 ${nextStep}`,
+  );
+}
+
+/** Downloads of these files would fail, because the server looks for all files in the S3 store. */
+function refuseFiles(folder: string): void {
+  const projects = existsSync(folder) ? readdirSync(folder).filter((name) => /^\d+$/.test(name)) : [];
+  if (!projects.some((name) => readdirSync(join(folder, name)).length > 0)) return;
+  throw new StartRefused(
+    `${folder} has files, but MILLRACE_BLOBS names an S3 store.
+Copy the files to the store and rename the folder (docs/scale.md#moving-the-files), or unset MILLRACE_BLOBS.`,
   );
 }
 
@@ -64,8 +89,9 @@ function manifestOf(data: string): Manifest | undefined {
 }
 
 /** The first start writes its record into the catalog before it makes the other folders. */
-function withoutCatalog(data: string): Finding[] {
-  const left = markedFolders.filter((name) => isInUse(join(data, name)));
+function withoutCatalog(place: DataPlace): Finding[] {
+  const { data } = place;
+  const left = markedFoldersOf(place).filter((name) => isInUse(join(data, name)));
   if (left.length === 0) return [];
   const found = existsSync(catalogFileOf(data)) ? "a file without records" : "no file";
   const expected = `the catalog that ${left.map((name) => `${name}/`).join(" and ")} belong to`;

@@ -3,9 +3,17 @@
 // missing.
 import { randomInt } from "node:crypto";
 import type { Logger } from "pino";
-import type { DataFolder } from "./data-folder.ts";
-import { blobsFolderOf, cannotOpen, markedFolders, pointsFolderOf, requireParts } from "./data-parts.ts";
+import { type DataFolder, StartRefused } from "./data-folder.ts";
+import {
+  blobsFolderOf,
+  cannotOpen,
+  markedFoldersOf,
+  pointsFolderOf,
+  requireParts,
+  spoolFolderOf,
+} from "./data-parts.ts";
 import { syncFolder } from "./lib/durable-files.ts";
+import type { System } from "./lib/system.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
@@ -13,6 +21,8 @@ import { openEmbeddedPoints, requireStore } from "./storage/embedded-points/embe
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
 import { type Manifest, writeManifest, writeMark } from "./storage/manifest.ts";
 import type { PointsStore } from "./storage/points.ts";
+import { ForeignBucket } from "./storage/s3-blobs/owner.ts";
+import { openS3Blobs, type S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
 
 export interface DataStores {
   readonly catalog: Catalog;
@@ -22,6 +32,9 @@ export interface DataStores {
 
 export interface Opening {
   readonly folder: DataFolder;
+  /** The S3 store of the bytes of files; absent when they are in the folder. */
+  readonly blobs: S3Setting | undefined;
+  readonly system: System;
   readonly openCatalog: () => Promise<Catalog>;
   readonly linkSecret: Uint8Array;
   readonly disk: DiskSpace;
@@ -31,11 +44,11 @@ export interface Opening {
 const foldersBelow = 2 ** 48 - 1;
 
 /** Opens all stores, which close with `opened`; throws `StartRefused` when one is missing or damaged. */
-export async function openStores(
-  { folder: { path }, openCatalog, linkSecret, disk, log }: Opening,
-  opened: AsyncDisposableStack,
-): Promise<DataStores> {
-  const known = await requireParts(path);
+export async function openStores(opening: Opening, opened: AsyncDisposableStack): Promise<DataStores> {
+  const { openCatalog, disk, log } = opening;
+  const { path } = opening.folder;
+  const place = placeOf(opening);
+  const known = await requireParts(place);
   const before: Manifest = known ?? {
     id: 1,
     folder: randomInt(foldersBelow),
@@ -59,12 +72,36 @@ export async function openStores(
   if (mayWrite) await writeManifest(catalog, manifest);
   await syncFolder(path);
   const points = await usable("datapoint store", pointsSoon ?? openPoints(), log);
-  const blobs = await openLocalBlobs({ folder: blobsFolderOf(path), secret: linkSecret, disk });
+  const blobs = await openBlobs(opening, manifest);
+  opened.defer(() => blobs.close());
   if (mayWrite) {
-    for (const name of markedFolders) await writeMark(`${path}/${name}`, manifest);
+    for (const name of markedFoldersOf(place)) await writeMark(`${path}/${name}`, manifest);
     await writeManifest(catalog, { ...manifest, phase: "open" });
   }
   return { catalog, points, blobs };
+}
+
+const placeOf = ({ folder, blobs }: Opening) => ({ data: folder.path, ...(blobs && { blobs }) });
+
+/** An S3 store that is away does not prevent a start, but one of another data folder does. */
+async function openBlobs(opening: Opening, { folder: owner }: Manifest): Promise<BlobStore> {
+  const { linkSecret: secret, disk, system, log, blobs: setting } = opening;
+  const { path } = opening.folder;
+  if (setting === undefined) return openLocalBlobs({ folder: blobsFolderOf(path), secret, disk });
+  const onSweepFailure = (problem: unknown) =>
+    log.error({ err: problem }, "Could not remove leftovers of uploads from the S3 store");
+  const spoolFolder = spoolFolderOf(path);
+  const blobs = await openS3Blobs({ setting, owner, secret, spoolFolder, disk, system, onSweepFailure });
+  try {
+    await blobs.check();
+  } catch (problem) {
+    if (problem instanceof ForeignBucket) {
+      await blobs.close();
+      throw new StartRefused(`${problem.message} (MILLRACE_BLOBS)`);
+    }
+    log.warn({ err: problem }, "The S3 store of files does not respond; all else is served");
+  }
+  return blobs;
 }
 
 /** Resumes an interrupted start; its marks are at most one generation older than the record. */

@@ -5,12 +5,21 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readSettings } from "../config.ts";
 import { catalogFileOf, lockDataFolder, StartRefused } from "../data-folder.ts";
-import { blobsFolderOf, examineParts, markedFolders, pointsFolderOf } from "../data-parts.ts";
+import {
+  blobsFolderOf,
+  type DataPlace,
+  examineParts,
+  markedFoldersOf,
+  pointsFolderOf,
+} from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { attachmentTable, fileTable } from "../resources/files/schema.ts";
+import type { BlobKey } from "../storage/blobs.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import type { Finding } from "../storage/findings.ts";
 import { blobPath } from "../storage/local-blobs/local-blobs.ts";
+import { S3Bucket } from "../storage/s3-blobs/s3-bucket.ts";
+import { objectsOf } from "../storage/s3-blobs/upload-record.ts";
 import { examineDatabase } from "../storage/sql/dialects/sqlite/doctor.ts";
 import { namedBlobs } from "../storage/sql/dialects/sqlite/peek.ts";
 import type { Command } from "./command.ts";
@@ -31,21 +40,23 @@ Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be exa
       args: [...words],
       options: { repair: { type: "boolean", default: false } },
     });
-    const { data } = readSettings(process.env, process.cwd());
-    const parts = [catalogFileOf(data), ...markedFolders.map((name) => join(data, name))];
+    const place = readSettings(process.env, process.cwd());
+    const { data } = place;
+    const parts = [catalogFileOf(data), ...markedFoldersOf(place).map((name) => join(data, name))];
     if (!parts.some((path) => existsSync(path)))
       throw new StartRefused(`${data} is not a data folder (MILLRACE_DATA); the first start creates it`);
     makeFilesPrivate();
     const release = lockDataFolder(data);
     try {
-      return await examine(data, values.repair);
+      return await examine(place, values.repair);
     } finally {
       release();
     }
   },
 };
 
-async function examine(data: string, repair: boolean): Promise<number> {
+async function examine(place: DataPlace, repair: boolean): Promise<number> {
+  const { data } = place;
   let repairs = 0;
   const onRepair = (finding: Finding) => {
     repairs++;
@@ -54,11 +65,11 @@ async function examine(data: string, repair: boolean): Promise<number> {
   const inCatalog = existsSync(catalogFileOf(data))
     ? examineDatabase(catalogFileOf(data), repair ? onRepair : undefined)
     : [];
-  const parts = inCatalog.length === 0 ? await examineParts(data) : undefined;
+  const parts = inCatalog.length === 0 ? await examineParts(place) : undefined;
   const ofParts = await repaired(parts?.findings ?? [], repair ? onRepair : undefined);
   const mustExist = parts?.manifest !== undefined && parts.manifest.phase !== "creating";
   const store = await examineStore(pointsFolderOf(data), { mustExist, repair, onRepaired: onRepair });
-  const ofBlobs = mustExist ? await findingsOfBlobs(data) : [];
+  const ofBlobs = mustExist ? await findingsOfBlobs(place) : [];
   const ofPoints = store.findings.map((one) => ({ ...one, file: `points/${one.file}` }));
   const left = [...inCatalog, ...ofParts, ...ofPoints, ...ofBlobs];
   for (const finding of left) console.log(`${lineOf(finding)}\n  ${helpOf(finding)}`);
@@ -89,17 +100,51 @@ async function repaired(
 }
 
 /** Files whose size is not the size in the catalog. */
-async function findingsOfBlobs(data: string): Promise<Finding[]> {
+async function findingsOfBlobs(place: DataPlace): Promise<Finding[]> {
   const findings: Finding[] = [];
-  const tables = [fileTable.name, attachmentTable.name];
-  for (const { project: projectId, id, bytes } of namedBlobs(catalogFileOf(data), tables)) {
-    const path = blobPath(blobsFolderOf(data), { project: projectId, id });
-    const { size } = await stat(path).catch(() => ({ size: undefined }));
-    if (size === bytes) continue;
+  await using sizes = await blobSizes(place);
+  const examineBlob = async ({ project, id, bytes }: NamedBlob) => {
+    const size = await sizes.of({ project, id });
+    if (size === bytes) return;
     const found = size === undefined ? "no file" : `${size} bytes`;
-    findings.push({ file: `blobs/${projectId}/${id}`, offset: 0, expected: `${bytes} bytes`, found });
+    findings.push({ file: `${sizes.folder}/${project}/${id}`, offset: 0, expected: `${bytes} bytes`, found });
+  };
+  let batch: Promise<void>[] = [];
+  for (const blob of namedBlobs(catalogFileOf(place.data), [fileTable.name, attachmentTable.name])) {
+    batch.push(examineBlob(blob));
+    if (batch.length < blobsAtOnce) continue;
+    await Promise.all(batch);
+    batch = [];
   }
+  await Promise.all(batch);
   return findings;
+}
+
+type NamedBlob = BlobKey & { readonly bytes: number };
+
+const blobsAtOnce = 32;
+
+interface BlobSizes extends AsyncDisposable {
+  /** Where the blobs are, for findings. */
+  readonly folder: string;
+  readonly of: (key: BlobKey) => Promise<number | undefined>;
+}
+
+/** Reads sizes without opening a store: that would create folders. */
+async function blobSizes({ data, blobs }: DataPlace): Promise<BlobSizes> {
+  if (blobs === undefined)
+    return {
+      folder: "blobs",
+      of: async (key) => (await stat(blobPath(blobsFolderOf(data), key)).catch(() => undefined))?.size,
+      [Symbol.asyncDispose]: async () => {},
+    };
+  const { bucket, prefix } = blobs.location;
+  const opened = await S3Bucket.open(blobs.location, blobs.credentials);
+  return {
+    folder: `s3://${bucket}/${prefix}files`,
+    of: async (key) => (await opened.head(objectsOf(prefix, key).blob))?.bytes,
+    [Symbol.asyncDispose]: async () => opened.close(),
+  };
 }
 
 const lineOf = ({ file, offset, expected, found }: Finding): string =>

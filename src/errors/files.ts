@@ -28,6 +28,11 @@ export const fileFailures = {
     when: "The disk refused the bytes of a file, for example because it is full. The file is unchanged.",
     message: ({ problem }) => `The bytes were not stored (${problem}); free disk space, then send them again`,
   }),
+  "file-store-away": entry<{ problem: string }>({
+    status: 503,
+    when: "The S3 store of files does not respond or refuses requests. Acknowledged bytes are kept.",
+    message: ({ problem }) => `The store of files is not available (${problem}); try again later`,
+  }),
   "link-invalid": entry<Record<string, never>>({
     status: 403,
     when: "An upload or download link is damaged or forged, or does not permit this use.",

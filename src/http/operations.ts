@@ -1,6 +1,7 @@
 // Serves health, metrics and the OpenAPI description of each version. They need no credentials.
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
+import { Failure } from "../errors.ts";
 import type { System } from "../lib/system.ts";
 import { version } from "../lib/version.ts";
 import { limits } from "../limits.ts";
@@ -48,11 +49,23 @@ async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Prom
     return { status: "failing", store: `takes no datapoints until a restart: ${writesStopped}`, quarantined };
   if (disk.problem !== undefined)
     return { status: "degraded", store: `only reads and deletes: ${disk.problem}`, quarantined };
-  await blobs.check();
+  const away = await problemOfBlobs(blobs);
+  if (away !== undefined) return { status: "degraded", store: away, quarantined };
   const refused = refusals.latest();
   if (refused !== undefined)
     return { status: "degraded", store: `the disk refused a write: ${refused}`, quarantined };
   return { status: "ok", store: "open", quarantined };
+}
+
+/** Why a store of files on another machine takes nothing; undefined while it does. */
+async function problemOfBlobs(blobs: BlobStore): Promise<string | undefined> {
+  try {
+    await blobs.check();
+    return undefined;
+  } catch (problem) {
+    if (problem instanceof Failure && problem.failure === "file-store-away") return problem.message;
+    throw problem;
+  }
 }
 
 /** Stores the latest failed write to the disk. */

@@ -46,4 +46,31 @@ export const filesLimits = {
   ),
   uploadMsMax: limit(24 * 3_600_000, "ms", "The time one request may take to send the bytes of a file."),
   uploadIdleMsMax: limit(120_000, "ms", "A file transfer is aborted when it moves no bytes for this time."),
+  s3AttemptsMax: limit(
+    5,
+    "attempts",
+    "Attempts of one request to the store of files. Then the request that needs it gets a 503.",
+  ),
+  s3BackoffMs: limit(100, "ms", "The base of the random pause between attempts; it doubles with each."),
+  s3RetryMsMax: limit(15_000, "ms", "The time within which a request to the store of files is repeated."),
+  s3ConnectMs: limit(5_000, "ms", "The time to get a connection to the store of files."),
+  s3IdleMs: limit(
+    20_000,
+    "ms",
+    "A request to the store of files is aborted when its connection moves no bytes for this time.",
+  ),
+  s3ProbeMs: limit(
+    3_000,
+    "ms",
+    "The time that the store of files has to store the object of a health check.",
+  ),
+  s3ProbeKeptMs: limit(2_000, "ms", "How long `/health` uses the result of one such check."),
+  s3SocketsMax: limit(64, "connections", "Connections to the store of files, except downloads."),
+  s3DownloadSocketsMax: limit(256, "connections", "Connections to the store of files for downloads."),
+  s3SweepMs: limit(3_600_000, "ms", "How often leftovers of interrupted uploads are removed from the store."),
+  s3LeftoverMs: limit(
+    48 * 3_600_000,
+    "ms",
+    "The age at which a multipart upload or an object is removed if no upload names it.",
+  ),
 } as const;

@@ -8,6 +8,8 @@
 // - The caller must not run two changes of one key at the same time. A stream that is being read survives the
 // removal of its blob.
 // - A write that the disk refuses fails with `file-not-stored`, and keeps the bytes of earlier puts.
+// - While a store on another machine is not available, all functions fail with `file-store-away`. The caller
+// may repeat them.
 import type { Readable } from "node:stream";
 import type { ProjectId } from "./catalog.ts";
 
@@ -19,7 +21,10 @@ export interface BlobKey {
 
 export interface BlobPart {
   readonly key: BlobKey;
-  /** Bytes of earlier puts to keep, at most all of them; the rest is cut off before this part is appended. */
+  /**
+   * Bytes of earlier puts to keep; the rest is cut off before this part is appended. Either 0, or from the
+   * offset of the latest put to its end.
+   */
   readonly offset: number;
   /**
    * Read to its end, no faster than the disk accepts it. When it fails, the put fails with the same error.
@@ -60,6 +65,8 @@ export interface BlobStore {
   remove(key: BlobKey): Promise<void>;
   /** An absolute URL below `baseUrl` that works without credentials: a capability for anyone who has it. */
   link(link: BlobLink, baseUrl: string): string;
+  /** Ends the store's connections and background work. */
+  close(): Promise<void>;
   /** Decodes the last path segment of such a URL, expired or not; undefined when its signature is wrong. */
   readLink(token: string): BlobLink | undefined;
 }

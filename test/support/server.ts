@@ -4,8 +4,10 @@ import { type App, openApp } from "../../src/app.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
+import type { S3Setting } from "../../src/storage/s3-blobs/s3-blobs.ts";
 import { checkResponse } from "./description.ts";
 import { temporaryFolder } from "./folder.ts";
+import { testS3, usesS3 } from "./s3-store.ts";
 
 export interface ServerOptions {
   /** The project's URL name; `demo` when absent. */
@@ -24,6 +26,8 @@ export interface ServerOptions {
   readonly consoleFolder?: string;
   /** Other bounds of responses than the usual ones. */
   readonly responses?: Partial<ResponseBounds>;
+  /** The S3 store of its files; what TEST_BLOBS says when absent. */
+  readonly blobs?: S3Setting;
   /** Where its log goes; nowhere when absent. */
   readonly log?: Logger;
 }
@@ -75,6 +79,8 @@ export interface TestServer {
   readonly project: string;
   readonly key: string;
   readonly dataFolder: string;
+  /** The S3 store of its files, if they are not in the data folder. */
+  readonly blobs: S3Setting | undefined;
   /** In version 0.5 unless `ask.v04` or `ask.v06`. */
   readonly ask: Ask;
   readonly app: App;
@@ -87,6 +93,7 @@ export interface TestServer {
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000 } = options;
   const dataFolder = temporaryFolder();
+  const blobs = options.blobs ?? (usesS3 ? (await testS3()).place() : undefined);
   const settings = {
     host: "127.0.0.1",
     port: 0,
@@ -98,6 +105,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     attemptsPerMinute,
     hostsModels: options.hostsModels ?? false,
     consoleFolder: options.consoleFolder ?? dataFolder,
+    ...(blobs && { blobs }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
   } as const;
   const { log = pino({ level: "silent" }) } = options;
@@ -130,6 +138,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     project,
     key,
     dataFolder,
+    blobs,
     ask: Object.assign(below("0.5"), versions),
     async restart() {
       await app.close();

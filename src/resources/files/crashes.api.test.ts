@@ -1,9 +1,8 @@
 // The state of files after a crash between two steps, and its repair by the next start or request.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { storedBlobs } from "../../../test/support/stored-blobs.ts";
 import { oneOf } from "../../query/filter.ts";
 import { recordRemovals } from "./removals.ts";
 import { fileTable } from "./schema.ts";
@@ -24,14 +23,13 @@ async function start(fileName: string) {
 test("a record that is gone takes its bytes along at the next start", async () => {
   const { fileId, url, key } = await start("deleted");
   await fetch(url, { method: "PUT", body: "x" });
-  const path = join(server.dataFolder, "blobs", `${key.project}`, `${key.id}`);
-  assert.ok(existsSync(path));
+  assert.ok((await storedBlobs(server)).includes(`${key.id}`));
   await server.app.services.catalog.write(key.project, async (tx) => {
     await tx.remove(fileTable, oneOf("id", [fileId]));
     await recordRemovals(tx, [key.id]);
   });
   await server.restart();
-  assert.ok(!existsSync(path));
+  assert.deepEqual(await storedBlobs(server), []);
 });
 
 test("complete bytes become the file's when the client requests their progress", async () => {

@@ -1,8 +1,10 @@
 // Removes blobs that no record names any more, even if the process crashes in between.
 //
 // The transaction that clears a record's reference also records a pending removal of the blob. The pending
-// removal is deleted with the blob; the next start completes those that a crash left.
+// removal is deleted with the blob. The sweep and the next start complete those that a crash, or a store that
+// was away, left.
 import type { Services } from "../../context.ts";
+import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { everything, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
@@ -21,22 +23,50 @@ export async function recordRemovals(tx: CatalogWriter, blobs: readonly number[]
   );
 }
 
-/** Removes blobs with pending removals, after cancelling requests that still write to them. */
-export async function removeBlobs(
+/**
+ * Removes blobs with pending removals, after cancelling requests that still write to them. While the store of
+ * blobs is away, leaves them to `finishRemovals`: the records are gone, so the request has succeeded.
+ */
+export const removeBlobs = (
   stores: BlobStores,
   projectId: ProjectId,
   blobs: readonly number[],
-): Promise<void> {
-  if (blobs.length === 0) return;
-  for (const id of blobs) await stores.uploads.run(id, () => stores.blobs.remove({ project: projectId, id }));
-  await stores.catalog.write(projectId, (tx) => tx.remove(removalTable, oneOf("id", blobs)));
+): Promise<void> => unlessAway(() => removeNow(stores, projectId, blobs));
+
+/** Like `removeBlobs`, for a request that writes to one of the blobs itself. */
+export const removeBlobsOfRequest = (
+  stores: BlobStores,
+  projectId: ProjectId,
+  blobs: readonly number[],
+): Promise<void> =>
+  unlessAway(async () => {
+    for (const id of blobs) await stores.blobs.remove({ project: projectId, id });
+    await forgetRemovals(stores, projectId, blobs);
+  });
+
+/** Does work that may as well be done later, unless the store of blobs is away. */
+export async function unlessAway(work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (problem) {
+    if (!(problem instanceof Failure) || problem.failure !== "file-store-away") throw problem;
+  }
 }
 
-/** Completes the removals that a crash interrupted; runs before requests are served. */
+async function removeNow(stores: BlobStores, projectId: ProjectId, blobs: readonly number[]): Promise<void> {
+  if (blobs.length === 0) return;
+  for (const id of blobs) await stores.uploads.run(id, () => stores.blobs.remove({ project: projectId, id }));
+  await forgetRemovals(stores, projectId, blobs);
+}
+
+const forgetRemovals = ({ catalog }: BlobStores, projectId: ProjectId, blobs: readonly number[]) =>
+  catalog.write(projectId, (tx) => tx.remove(removalTable, oneOf("id", blobs)));
+
+/** Completes pending removals. */
 export async function finishRemovals(stores: BlobStores): Promise<void> {
   for (const projectId of await projectIds(stores)) {
     for (let ids = await hasMore(stores, projectId); ids.length > 0; ids = await hasMore(stores, projectId))
-      await removeBlobs(stores, projectId, ids);
+      await removeNow(stores, projectId, ids);
   }
 }
 

@@ -1,22 +1,23 @@
 // The bytes of files over signed links: whole, in chunks, aborted, late, forged, and after a restart.
 import assert from "node:assert/strict";
 import { createHash, randomBytes } from "node:crypto";
-import { readdirSync, statSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
-import { basename, join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { countStoredBytes, storedBlobs } from "../../../test/support/stored-blobs.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { deleteExpiredUploads } from "./uploads.ts";
 
 let server: TestServer;
 let skippedMs = 0;
+const storedBytes = new Map<number, number>();
 const system = { ...realSystem, nowMs: () => Date.now() + skippedMs };
 
 before(async () => {
   server = await startTestServer({ system });
+  countStoredBytes(server, storedBytes);
 });
 after(() => server.close());
 
@@ -55,15 +56,6 @@ const linkOf = async (fileId: number): Promise<string> => {
 const textOf = async (fileId: number) => (await fetch(await linkOf(fileId))).text();
 const infoOf = async (fileId: number) => (await server.ask(`GET /files/${fileId}`)).items[0]!;
 
-/** The paths of all blobs, complete or not. */
-function blobPaths(): string[] {
-  const folder = join(server.dataFolder, "blobs");
-  const projects = readdirSync(folder).filter((name) => /^\d+$/.test(name));
-  return projects.flatMap((name) => readdirSync(join(folder, name)).map((blob) => join(folder, name, blob)));
-}
-
-const blobFiles = (): string[] => blobPaths().map((path) => basename(path));
-
 async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
     assert.ok(tries < 200, `waited too long for: ${what}`);
@@ -86,9 +78,9 @@ async function beginPut(
   return { sending, status };
 }
 
-/** Whether an upload has brought just so many bytes to the disk. */
-const sizeOfPart = (bytes: number): boolean =>
-  blobPaths().some((path) => path.endsWith(".part") && statSync(path).size === bytes);
+/** Whether the store has just so many bytes of an upload. */
+const hasStored = (url: string, bytes: number): boolean =>
+  storedBytes.get(Number(/upload-\d+-(\d+)-/.exec(url)![1])) === bytes;
 
 test("a whole file in one request, with nothing but its length", async () => {
   const { fileId, url } = await start("whole.txt");
@@ -236,7 +228,7 @@ test("an aborted resumable upload shows nothing of the file, and continues at it
   const { fileId, url } = await start("broken");
   const bytes = randomBytes(300_000);
   const { sending, status } = await beginPut(url, bytes.subarray(0, 200_000), { "content-length": 300_000 });
-  await until(() => sizeOfPart(200_000), "the beginning on disk");
+  await until(() => hasStored(url, 200_000), "the beginning on disk");
   sending.destroy();
   assert.equal(await status, "ECONNRESET");
   await until(async () => (await progressOf(url, 300_000)).range === "bytes=0-199999", "what came is kept");
@@ -253,6 +245,7 @@ test("a restart during a resumable upload loses no acknowledged byte", async () 
   await put(url, bytes.subarray(0, 60_000), { "content-range": "bytes 0-59999/100000" });
   const before = server.baseUrl;
   await server.restart();
+  countStoredBytes(server, storedBytes);
   const there = url.replace(before, server.baseUrl);
   assert.equal((await progressOf(there, 100_000)).range, "bytes=0-59999");
   assert.equal(
@@ -272,11 +265,11 @@ test("a non-resumable upload takes a whole file or leaves nothing", async () => 
     [piece.status, piece.message],
     [400, "This link accepts the whole file in one request; request a resumable link to send parts"],
   );
-  const files = blobFiles().length;
+  const files = (await storedBlobs(server)).length;
   const { sending } = await beginPut(url, randomBytes(50_000), { "content-length": 90_000 });
-  await until(() => sizeOfPart(50_000), "the beginning on disk");
+  await until(() => hasStored(url, 50_000), "the beginning on disk");
   sending.destroy();
-  await until(() => blobFiles().length === files, "its remains are gone");
+  await until(async () => (await storedBlobs(server)).length === files, "its remains are gone");
   assert.equal((await infoOf(fileId))["uploaded"], false);
   assert.equal((await put(url, "0123")).status, 200);
   assert.equal(await textOf(fileId), "0123");
@@ -298,7 +291,7 @@ test("a body shorter or longer than its Content-Range, of no announced length, d
 test("two requests to one link at once: the later ends the earlier", async () => {
   const { fileId, url } = await start("contested");
   const first = await beginPut(url, Buffer.from("first, but slo"), { "content-length": 15 });
-  await until(() => sizeOfPart(14), "the beginning on disk");
+  await until(() => hasStored(url, 14), "the beginning on disk");
   const second = await put(url, "second");
   assert.equal(second.status, 200);
   first.sending.end("w");
@@ -344,7 +337,7 @@ test("links expire, and what an expired upload has left is taken away", async ()
   const { fileId, url } = await start("kept");
   await put(url, "kept");
   const link = await linkOf(fileId);
-  const files = blobFiles();
+  const files = await storedBlobs(server);
   const single = await start("late 1", "?resumable=false");
   const pieces = await start("late 2");
   await put(pieces.url, "01", { "content-range": "bytes 0-1/4" });
@@ -360,7 +353,7 @@ test("links expire, and what an expired upload has left is taken away", async ()
     skippedMs += limits.resumableLinkMs;
     assert.deepEqual(await progressOf(pieces.url), expired);
     await deleteExpiredUploads(server.app.services);
-    assert.ok(blobFiles().every((name) => files.includes(name) && !name.endsWith(".part")));
+    assert.ok((await storedBlobs(server)).every((name) => files.includes(name) && !name.endsWith(".part")));
     assert.equal(await textOf(fileId), "kept");
   } finally {
     skippedMs = 0;
@@ -381,10 +374,10 @@ test("overwriting keeps the id and the old bytes until the new ones have all com
   await put(second.url, "ne", { "content-range": "bytes 0-1/3" });
   assert.equal(await textOf(first.fileId), "old");
   const oldLink = await linkOf(first.fileId);
-  const files = blobFiles().length;
+  const files = (await storedBlobs(server)).length;
   assert.equal((await put(second.url, "w", { "content-range": "bytes 2-2/3" })).status, 200);
   assert.equal(await textOf(first.fileId), "new");
-  assert.equal(blobFiles().length, files - 1, "the old bytes are gone");
+  assert.equal((await storedBlobs(server)).length, files - 1, "the old bytes are gone");
   assert.equal((await fetch(oldLink)).status, 404);
 });
 
@@ -418,6 +411,7 @@ test("an overwritten file gets its new description together with its bytes, or n
   assert.deepEqual(await infoOf(fileId), before);
   const baseUrl = server.baseUrl;
   await server.restart();
+  countStoredBytes(server, storedBytes);
   const there = url.replace(baseUrl, server.baseUrl);
   assert.deepEqual(await infoOf(fileId), before);
   assert.equal(await textOf(fileId), "old bytes");
@@ -480,12 +474,12 @@ test("deleting a file ends the upload under way and takes all bytes away", async
   const again = await start("doomed", "?overwrite=true");
   const link = await linkOf(fileId);
   const { sending, status } = await beginPut(again.url, Buffer.from("ne"), { "content-length": 3 });
-  await until(() => sizeOfPart(2), "the beginning on disk");
-  const files = blobFiles().length;
+  await until(() => hasStored(again.url, 2), "the beginning on disk");
+  const files = (await storedBlobs(server)).length;
   await server.ask("POST /files/delete", { items: [fileId] });
   sending.end("w");
   assert.equal(await status, 409);
-  assert.equal(blobFiles().length, files - 2);
+  assert.equal((await storedBlobs(server)).length, files - 2);
   assert.equal((await fetch(link)).status, 404);
   assert.equal((await put(again.url, "new")).status, 404);
 });

@@ -10,7 +10,7 @@ import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { between, equals, oneOf } from "../../query/filter.ts";
+import { between, equals } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { BlobKey } from "../../storage/blobs.ts";
 import type { CatalogReader, CatalogWriter, Table } from "../../storage/catalog.ts";
@@ -19,14 +19,13 @@ import { commonOverwriteOf } from "../common/changes.ts";
 import { refuseTakenExternalIds, takenExternalIds } from "../common/external-ids.ts";
 import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
-import { type BlobStores, recordRemovals, removeBlobs } from "./removals.ts";
+import { type BlobStores, recordRemovals, removeBlobs, removeBlobsOfRequest } from "./removals.ts";
 import { fileNamed, fileOfSource, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import {
   attachmentTable,
   type FileContent,
   fileTable,
   type NewFile,
-  removalTable,
   type StoredFile,
   type Upload,
   uploadTable,
@@ -299,9 +298,7 @@ async function complete(services: Services, key: BlobKey, request: UploadRequest
       ? assignContent(tx, attachmentTable, { upload, newContent })
       : assignContent(tx, fileTable, { upload, newContent, describe: describeFile });
   });
-  // Not through `removeBlobs`, which would wait for this request.
-  for (const id of obsolete) await services.blobs.remove({ project: key.project, id });
-  await services.catalog.write(key.project, (tx) => tx.remove(removalTable, oneOf("id", obsolete)));
+  await removeBlobsOfRequest(services, key.project, obsolete);
   if (refusal) throw refusal;
   return { isComplete: true, received: bytes };
 }

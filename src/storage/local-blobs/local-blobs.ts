@@ -7,9 +7,10 @@ import { syncFolder } from "../../lib/durable-files.ts";
 import { freeChunk } from "../../lib/free-memory.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { limits } from "../../limits.ts";
+import { linkSigner } from "../blob-links.ts";
 import type { BlobKey, BlobStore } from "../blobs.ts";
+import { refuseDiskErrors } from "../disk-errors.ts";
 import { boundlessDisk, type DiskSpace } from "../disk-space.ts";
-import { linkSigner } from "./links.ts";
 
 /** The path of a complete blob. */
 export const blobPath = (folder: string, { project, id }: BlobKey): string =>
@@ -54,6 +55,7 @@ export async function openLocalBlobs(options: {
     },
     link: (link, baseUrl) => `${baseUrl}/blobs/${signer.sign(link)}`,
     readLink: (token) => signer.read(token),
+    close: async () => {},
   };
 }
 
@@ -162,18 +164,5 @@ async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | 
   } catch (problem) {
     if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw problem;
-  }
-}
-
-/** Errors of a disk that is full, broken or read-only. */
-const diskErrors: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EFBIG"]);
-
-/** Turns an error of the disk into the failure `file-not-stored`. */
-async function refuseDiskErrors<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (problem) {
-    const { code = "" } = problem as NodeJS.ErrnoException;
-    throw diskErrors.has(code) ? fail("file-not-stored", { problem: code }) : problem;
   }
 }

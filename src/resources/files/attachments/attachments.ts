@@ -9,7 +9,7 @@ import { and, equals, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import type { CatalogReader, CatalogWriter, ProjectId } from "../../../storage/catalog.ts";
 import { recordRemovals } from "../removals.ts";
-import { type Attachment, attachmentTable, removalTable, type Upload, uploadTable } from "../schema.ts";
+import { type Attachment, attachmentTable, type Upload, uploadTable } from "../schema.ts";
 
 export type { Attachment } from "../schema.ts";
 
@@ -73,7 +73,7 @@ export async function attachmentBytes(
 
 /**
  * Stores bytes that the server produced. `give` writes the record that owns them in the same transaction;
- * if the transaction fails, the bytes are removed.
+ * if the transaction fails, the bytes are removed within a day.
  */
 export async function storeAttachment(
   { catalog, blobs, ids, system }: Services,
@@ -82,15 +82,22 @@ export async function storeAttachment(
   give: (tx: CatalogWriter, attachment: Attachment) => Promise<void>,
 ): Promise<void> {
   const key = { project: projectId, id: ids.next() };
-  await catalog.write(projectId, (tx) => recordRemovals(tx, [key.id]));
+  const attachmentId = ids.next();
+  // If the process ends before the record exists, the sweep removes the bytes as those of an expired upload.
+  const upload: Upload = {
+    ...{ id: key.id, fileId: attachmentId, isAttachment: true },
+    ...{ resumable: false, overwrite: true, received: 0 },
+    expiresTime: system.nowMs() + limits.uploadMsMax,
+  };
+  await catalog.write(projectId, (tx) => tx.insert(uploadTable, [upload]));
   const contentBytes = await blobs.put({ key, offset: 0, bytes: given.bytes });
   await blobs.complete(key);
   const nowMs = system.nowMs();
   const times = { uploadedTime: nowMs, createdTime: nowMs, lastUpdatedTime: nowMs };
-  const attachment = { id: ids.next(), name: given.name, content: key.id, contentBytes, ...times };
+  const attachment = { id: attachmentId, name: given.name, content: key.id, contentBytes, ...times };
   await catalog.write(projectId, async (tx) => {
     await tx.insert(attachmentTable, [attachment]);
-    await tx.remove(removalTable, equals("id", key.id));
+    await tx.remove(uploadTable, equals("id", key.id));
     await give(tx, attachment);
   });
 }

@@ -1,6 +1,6 @@
 // Signs links to blobs. A token holds purpose, key and expiry as plain text, and an HMAC over them.
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { BlobLink } from "../blobs.ts";
+import type { BlobLink } from "./blobs.ts";
 
 export interface LinkSigner {
   /** One path segment. */
