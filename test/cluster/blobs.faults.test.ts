@@ -56,7 +56,9 @@ async function health(): Promise<{ status: number; store: string }> {
   return { status: response.status, store: ((await response.json()) as { store: string }).store };
 }
 
-/** Runs `work` in this mode of the proxy. Reports the seconds from the end of the fault to a healthy server. */
+/**
+ * Runs `work` in this mode of the proxy. Reports the seconds from the end of the fault to a healthy server.
+ */
 async function during(mode: "refuse" | "drop", work: () => Promise<void>): Promise<void> {
   proxy.set(mode);
   await work().finally(() => proxy.set("pass"));
@@ -89,7 +91,10 @@ test("the store is away: uploads and downloads get 503, all else is served, /hea
     assert.equal(status, 503);
     assert.match(store, /^The store of files is not available \(/);
     assert.equal((await server.ask("POST /timeseries", { items: [{ name: "s" }] })).status, 200);
-    assert.equal((await server.ask("POST /timeseries/data/s", { items: [{ timestamp: 1, value: 2 }] })).status, 200);
+    assert.equal(
+      (await server.ask("POST /timeseries/data/s", { items: [{ timestamp: 1, value: 2 }] })).status,
+      200,
+    );
     assert.equal((await server.ask(`GET /files/${fileId}`)).items[0]!["uploaded"], false);
   });
   assert.equal(await (await fetch(link)).text(), "stored before");
@@ -112,14 +117,23 @@ test("the network drops everything: requests end with 503, and the service is ba
 test("the store goes away in an upload: acknowledged chunks stay, and the upload continues", async () => {
   const bytes = randomBytes(20 * mebibyte);
   const { fileId, url } = await start("interrupted");
-  assert.equal((await put(url, bytes.subarray(0, 9 * mebibyte), rangeOf(0, 9 * mebibyte, bytes.length))).status, 308);
+  assert.equal(
+    (await put(url, bytes.subarray(0, 9 * mebibyte), rangeOf(0, 9 * mebibyte, bytes.length))).status,
+    308,
+  );
   await during("refuse", async () => {
-    assertAway(await put(url, bytes.subarray(9 * mebibyte), rangeOf(9 * mebibyte, bytes.length, bytes.length)));
+    assertAway(
+      await put(url, bytes.subarray(9 * mebibyte), rangeOf(9 * mebibyte, bytes.length, bytes.length)),
+    );
   });
   const progress = await put(url, Buffer.from(""), { "content-range": `bytes */${bytes.length}` });
   assert.equal(progress.headers.get("range"), `bytes=0-${9 * mebibyte - 1}`);
   assert.equal((await server.ask(`GET /files/${fileId}`)).items[0]!["uploaded"], false);
-  const rest = await put(url, bytes.subarray(9 * mebibyte), rangeOf(9 * mebibyte, bytes.length, bytes.length));
+  const rest = await put(
+    url,
+    bytes.subarray(9 * mebibyte),
+    rangeOf(9 * mebibyte, bytes.length, bytes.length),
+  );
   assert.equal(rest.status, 200);
   assert.equal(await download(fileId), sha256(bytes));
 });
@@ -136,9 +150,9 @@ test("connections that break every 3 MB delay a download, and change no byte", a
   }
 });
 
-test("the store is away for a moment in a download: the client gets all bytes", async () => {
+test("the store is away for 300 ms in a download: the client gets all bytes", async () => {
   const bytes = randomBytes(20 * mebibyte);
-  const { fileId, url } = await start("a moment");
+  const { fileId, url } = await start("away for 300 ms");
   await put(url, bytes);
   const response = await fetch(await linkOf(fileId));
   const hash = createHash("sha256");

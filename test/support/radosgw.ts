@@ -1,10 +1,10 @@
-// A Ceph cluster with radosgw, an S3 store, on loopback: one monitor, one storage daemon, one gateway. Debian has
-// the packages radosgw, ceph-mon and ceph-osd.
+// A Ceph cluster with radosgw, an S3 store, on loopback: one monitor, one storage daemon, one gateway. Debian
+// has the packages radosgw, ceph-mon and ceph-osd.
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { temporaryFolder } from "./folder.ts";
@@ -51,7 +51,7 @@ class Cluster {
   async start(): Promise<Radosgw> {
     for (const name of ["mon", "osd", "rgw", "run", "log"]) mkdirSync(join(this.#folder, name));
     writeFileSync(this.#config, configOf(this.#folder, this.#id, this.#monitor, this.#endpoint));
-    this.#startStorage();
+    await this.#startStorage();
     this.#daemon("radosgw", "-n", "client.rgw");
     await this.#until(async () => (await fetch(`http://${this.#endpoint}/`)).ok);
     const [accessKeyId, secretAccessKey] = [randomUUID(), randomUUID()];
@@ -69,9 +69,17 @@ class Cluster {
     }
   }
 
-  #startStorage(): void {
+  async #startStorage(): Promise<void> {
     const all = ["mon", "osd"].flatMap((name) => ["--cap", name, "allow *"]);
-    this.#tool("ceph-authtool", "--create-keyring", this.#keyring, "--gen-key", "-n", "mon.", ...all.slice(0, 3));
+    this.#tool(
+      "ceph-authtool",
+      "--create-keyring",
+      this.#keyring,
+      "--gen-key",
+      "-n",
+      "mon.",
+      ...all.slice(0, 3),
+    );
     for (const name of ["client.admin", "osd.0", "client.rgw"])
       this.#tool("ceph-authtool", this.#keyring, "--gen-key", "-n", name, ...all);
     const map = join(this.#folder, "monmap");
@@ -82,13 +90,18 @@ class Cluster {
     this.#run("ceph", "osd", "new", storage, "0");
     this.#run("ceph-osd", "-i", "0", "--mkfs", "--osd-uuid", storage);
     this.#daemon("ceph-osd", "-i", "0");
-    this.#run("ceph", "osd", "crush", "set", "osd.0", "1.0", "root=default", "host=local");
+    const place = ["osd.0", "1.0", "root=default", "host=local"];
+    await this.#until(async () => {
+      this.#run("ceph", "osd", "crush", "set", ...place); // Fails until the daemon has reported itself.
+      return true;
+    });
   }
 
   async #until(holds: () => Promise<boolean>): Promise<void> {
     for (const endMs = performance.now() + startMsMax; ; await wait(200)) {
       if (await holds().catch(() => false)) return;
-      if (performance.now() > endMs) throw new Error(`radosgw does not respond; its log is in ${this.#folder}`);
+      if (performance.now() > endMs)
+        throw new Error(`radosgw does not respond; its log is in ${this.#folder}`);
     }
   }
 

@@ -1,6 +1,7 @@
 // A TCP proxy between a server and a backend: it delays, cuts or drops connections on demand.
-import { connect, createServer, type Server, type Socket } from "node:net";
+
 import type { AddressInfo } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 
 /**
  * "pass" forwards. "refuse" closes each connection at once, as a host without the service. "drop" accepts and
