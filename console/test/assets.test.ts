@@ -112,6 +112,30 @@ describe("the page of an asset", () => {
     await page.context().close();
   });
 
+  it("shows the raw rows that name it, of linked tables only, and says what it searched", async () => {
+    const assetIds = [ids["Unit 1"]];
+    const items = ["parts", "long"].map((tableName) => ({ tableName, assetIds }));
+    await post("/raw/ERP/create?ensureParent=true", { items });
+    const used = (key: string, usedIn: string) => ({ key, columns: { material: `seal ${key}`, usedIn } });
+    await post("/raw/ERP/parts/create", { items: [used("501", "P-25000"), used("502", "P-25001")] });
+    const many = Array.from({ length: 2_100 }, (_, i) => used(`A${i}`, "none"));
+    await post("/raw/ERP/long/create", { items: [...many, used("P-25000", "by its key")] });
+    await post("/raw/ERP/other/create?ensureParent=true", { items: [used("599", "P-25000")] });
+    const page = await console.open({ path: `/assets/${ids["P-25000"]}` });
+    const rows = page.getByRole("region", { name: "Raw rows" });
+    await rows.getByRole("list", { name: "Rows of long" }).getByText("by its key").waitFor();
+    await rows.getByText("Of long, the first 2\u202f000 rows and all keys were searched.").waitFor();
+    assert.equal(await rows.getByRole("link", { name: "502" }).count(), 0);
+    assert.equal(await rows.getByRole("link", { name: "599" }).count(), 0);
+    await rows.getByRole("link", { name: "501" }).click();
+    await page.getByRole("dialog", { name: "Row 501" }).getByText("seal 501").waitFor();
+    await page.goto(`${console.server.baseUrl}/assets/${ids["P-25002"]}`);
+    await rows.getByText("No row names this asset.").waitFor();
+    await page.goto(`${console.server.baseUrl}/assets/${ids["Valve"]}`);
+    await rows.getByText("No raw table is linked to this asset or to one above it.").waitFor();
+    await page.context().close();
+  });
+
   it("includes the records of the assets below on request, and keeps that in the address", async () => {
     const page = await console.open({ path: `/assets/${ids["Unit 1"]}` });
     const series = page.getByRole("region", { name: "Series" });

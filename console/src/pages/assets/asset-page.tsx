@@ -14,6 +14,7 @@ import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { AssetActions } from "./asset-actions.tsx";
 import { AssetDetails } from "./asset-details.tsx";
+import { AssetRawRows } from "./asset-raw-rows.tsx";
 import { AssetEvents, AssetFiles, AssetSequences } from "./asset-records.tsx";
 import { AssetSeries } from "./asset-series.tsx";
 import classes from "./assets.module.css";
@@ -60,6 +61,7 @@ function Loaded({ path }: { path: readonly Asset[] }) {
           <AssetEvents assetId={asset.id} isBelow={below} />
           <AssetFiles assetId={asset.id} isBelow={below} />
           <AssetSequences assetId={asset.id} isBelow={below} />
+          <AssetRawRows path={path} />
         </Box>
         <Box className={classes["column"]}>
           <AssetDetails asset={asset} />
