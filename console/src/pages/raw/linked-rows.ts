@@ -35,16 +35,18 @@ export function useLinkedRows(path: readonly Asset[]) {
 }
 
 async function linkedTables(project: string, path: readonly Asset[], signal: AbortSignal) {
-  const found = new Map<string, TableName>();
-  for (const { id: assetId } of path) {
-    const databases = await getRaw(project, { assetId, limit: namesMax }, { signal });
-    for (const { dbName: database } of databases.data.items) {
-      const tables = await getRawByDatabase(project, database, { assetId, limit: namesMax }, { signal });
-      for (const { tableName: table } of tables.data.items)
-        found.set(JSON.stringify([database, table]), { project, database, table });
-    }
-  }
-  return [...found.values()];
+  const tablesOf = async (assetId: number, database: string): Promise<TableName[]> => {
+    const { data } = await getRawByDatabase(project, database, { assetId, limit: namesMax }, { signal });
+    return data.items.map(({ tableName: table }) => ({ project, database, table }));
+  };
+  const found = await Promise.all(
+    path.map(async ({ id }) => {
+      const { data } = await getRaw(project, { assetId: id, limit: namesMax }, { signal });
+      return (await Promise.all(data.items.map(({ dbName }) => tablesOf(id, dbName)))).flat();
+    }),
+  );
+  const byName = new Map(found.flat().map((name) => [JSON.stringify([name.database, name.table]), name]));
+  return [...byName.values()];
 }
 
 /** The start of a table is read once for all assets. */
