@@ -1,0 +1,179 @@
+// Tests over all pages in a real browser: an operator of one unit, and an administrator who sees as the
+// operators, receive nothing of another unit on any page or in the palette.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
+import { type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+/** Each record of the other unit has this in its name or description. */
+const hidden = "unit23";
+const seen = "unit24";
+
+let console: ConsoleUnderTest;
+const ids: Record<string, number> = {};
+let operatorKey: string;
+
+async function create(path: string, item: object): Promise<number> {
+  const response = await console.server.ask.v06(`POST ${path}`, { items: [item] });
+  assert.ok(response.status < 300, response.text);
+  return response.items[0]!["id"] as number;
+}
+
+/** An asset with a series, an event, a file and a sequence. */
+async function createUnit(name: string, parentId: number): Promise<void> {
+  const { v06 } = console.server.ask;
+  const asset = await create("/assets", { name, parentId, description: `The ${name}` });
+  ids[`${name} series`] = await create("/timeseries", { name: `${name} flow`, unit: "m3/h", assetId: asset });
+  const point = { timestamp: Date.now() - 60_000, value: 1 };
+  await v06(`POST /timeseries/${ids[`${name} series`]}/data`, { items: [point] });
+  ids[`${name} event`] = await create("/events", {
+    ...{ type: `${name} alarm`, description: `${name} trip`, assetIds: [asset] },
+    ...{ startTime: Date.now() - 60_000, endTime: Date.now() - 30_000 },
+  });
+  const file = await v06("POST /files/initupload", { fileName: `${name}.csv`, assetIds: [asset] });
+  ids[`${name} file`] = (file.json as { data: { fileId: number } }).data.fileId;
+  await create("/sequences", {
+    ...{ name: `${name} curve`, assetId: asset, columns: [{ name: `${name} head`, valueType: "DOUBLE" }] },
+  });
+  ids[`${name} asset`] = asset;
+}
+
+before(async () => {
+  console = await startConsole();
+  const { v06 } = console.server.ask;
+  const site = await create("/assets", { name: "site" });
+  for (const unit of [hidden, seen]) await createUnit(unit, site);
+  await v06("POST /raw/create", { items: [{ dbName: hidden }] });
+  await v06(`POST /raw/${hidden}/create`, { items: [{ tableName: hidden }] });
+  await v06(`POST /raw/${hidden}/${hidden}/create`, { items: [{ key: hidden, columns: { name: hidden } }] });
+  const scope = { assetIdScope: { subtreeIds: [String(ids[`${seen} asset`])] } };
+  const types = ["assetsAcl", "timeSeriesAcl", "eventsAcl", "filesAcl", "sequencesAcl"];
+  const capabilities = types.map((type) => ({ [type]: { actions: ["READ", "WRITE"], scope } }));
+  ids["group"] = await create("/groups", { name: "operators", capabilities });
+  const userId = await create("/users", { uniqueName: "operator", groups: [ids["group"]] });
+  const key = await v06("POST /apikeys", { items: [{ userId }] });
+  operatorKey = key.items[0]!["value"] as string;
+});
+after(() => console.close());
+
+interface Visit {
+  readonly path: string;
+  /** The page shows the names that are in its address. */
+  readonly showsAddress?: boolean;
+  /** Text of the own unit that the page shows. */
+  readonly shows?: string;
+}
+
+/** Addresses of every page: those of routes.tsx, and links to records of the other unit. */
+function visits(): readonly Visit[] {
+  return [
+    { path: "/" },
+    { path: "/trend" },
+    { path: `/trend?series=${hidden}+flow`, showsAddress: true },
+    { path: `/trend?series=${seen}+flow`, shows: `${seen} flow` },
+    { path: "/series", shows: `${seen} flow` },
+    { path: `/series?query=${hidden}` },
+    { path: `/series/${ids[`${hidden} series`]}` },
+    { path: `/series/${ids[`${seen} series`]}`, shows: `${seen} flow` },
+    { path: "/assets", shows: seen },
+    { path: `/assets?query=${hidden}` },
+    { path: `/assets/${ids[`${hidden} asset`]}` },
+    { path: `/assets/${ids[`${seen} asset`]}`, shows: `The ${seen}` },
+    { path: "/events", shows: `${seen} alarm` },
+    { path: `/events/${ids[`${hidden} event`]}` },
+    { path: `/events/${ids[`${seen} event`]}`, shows: `${seen} trip` },
+    { path: "/events/import" },
+    { path: "/files", shows: `${seen}.csv` },
+    { path: `/files/${ids[`${hidden} file`]}` },
+    { path: `/files/${ids[`${seen} file`]}`, shows: `${seen}.csv` },
+    { path: "/raw" },
+    { path: `/raw/${hidden}/${hidden}`, showsAddress: true },
+    { path: "/calculated" },
+    { path: "/models" },
+    { path: "/access" },
+    { path: "/operations" },
+    { path: "/connect" },
+    { path: "/connect/api" },
+  ];
+}
+
+/** The routes of the console as addresses with an asterisk for each parameter. */
+function routes(): string[] {
+  const text = readFileSync(new URL("../src/routes.tsx", import.meta.url), "utf8");
+  const declared = [...text.matchAll(/getParentRoute: \(\) => (\w+),\s+path: "([^"]+)"/g)];
+  return declared
+    .filter(([, parent, path]) => parent === "frameRoute" || path === "/$id")
+    .map(([, parent, path = ""]) => (parent === "frameRoute" ? path : `/assets${path}`))
+    .map((path) => path.replaceAll(/\$\w+/g, "*"));
+}
+
+const routeOf = ({ path }: Visit): string =>
+  path
+    .replace(/\?.*/, "")
+    .replace(/\/\d+$/, "/*")
+    .replace(`/raw/${hidden}/${hidden}`, "/raw/*/*");
+
+/** Opens every page, and returns what it shows or receives of the other unit. */
+async function leaksOf(page: Page): Promise<string[]> {
+  const leaks: string[] = [];
+  const receiving: Promise<void>[] = [];
+  page.on("response", (response) => {
+    if (!/\/api\/0\.|\/session/.test(response.url())) return;
+    const check = async () => {
+      const text = await response.text().catch(() => "");
+      if (text.includes(hidden)) leaks.push(`${response.request().method()} ${response.url()}`);
+    };
+    receiving.push(check());
+  });
+  for (const { path, shows, showsAddress } of visits()) {
+    await page.goto(console.server.baseUrl + path);
+    await page.getByRole("main").waitFor();
+    if (shows !== undefined) await page.getByRole("main").getByText(shows).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    const text = await page.getByRole("main").innerText();
+    if (!showsAddress && text.includes(hidden)) leaks.push(`${path}: ${text}`);
+  }
+  for (const [word, found] of [
+    [hidden, "Nothing is called that"],
+    [seen, `${seen} flow`],
+  ] as const) {
+    const palette = page.getByLabel("Find pages, assets, series, events and files");
+    await page.keyboard.press("Control+k");
+    await palette.fill(word);
+    await page.getByText(found).first().waitFor();
+    await page.keyboard.press("Escape");
+    await palette.waitFor({ state: "detached" });
+  }
+  await Promise.all(receiving);
+  return leaks;
+}
+
+describe("nothing of another unit is on any page, in the palette, or in a response", () => {
+  it("the table of pages is complete", () => {
+    const visited = visits().map(routeOf);
+    assert.ok(routes().length > 15);
+    assert.deepEqual(
+      routes().filter((route) => !visited.includes(route)),
+      [],
+    );
+  });
+
+  it("for an operator of one unit", async () => {
+    const page = await console.open({ key: operatorKey });
+    assert.deepEqual(await leaksOf(page), []);
+    await page.context().close();
+  });
+
+  it("for an administrator who sees as the operators", async () => {
+    const page = await console.open({ path: `/access?tab=groups&group=${ids["group"]}` });
+    await page.getByRole("button", { name: "See as this group" }).click();
+    const banner = page.getByRole("region", { name: "See as a group" });
+    await banner.getByText("operators").waitFor();
+    assert.deepEqual(await leaksOf(page), []);
+    await banner.getByRole("button", { name: "End" }).click();
+    await page.goto(`${console.server.baseUrl}/series`);
+    await page.getByText(`${hidden} flow`).waitFor();
+    await page.context().close();
+  });
+});
