@@ -36,13 +36,13 @@ async function made(): Promise<string> {
   const { address } = await app.listen();
   const post = async (path: string, body: unknown) => {
     const url = `${address}/api/0.5/projects/demo${path}`;
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: "POST",
       headers: { "api-key": adminKey },
       body: JSON.stringify(body),
     });
-    assert.equal(answer.status, 200);
-    return ((await answer.json()) as { data: { uploadURL: string } }).data;
+    assert.equal(response.status, 200);
+    return ((await response.json()) as { data: { uploadURL: string } }).data;
   };
   await post("/timeseries", { items: [{ name: "pump" }] });
   await post("/timeseries/data/pump", { items: [{ timestamp: 1, value: 1 }] });

@@ -22,9 +22,9 @@ async function writeOfEachKind(baseUrl: string, round: number): Promise<void> {
   const post = async (path: string, body: unknown) => {
     const url = `${baseUrl}/api/0.5/projects/default${path}`;
     const headers = { "api-key": adminKey };
-    const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-    assert.equal(answer.status, 200, path);
-    return ((await answer.json()) as { data: Record<string, string> }).data;
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
+    assert.equal(response.status, 200, path);
+    return ((await response.json()) as { data: Record<string, string> }).data;
   };
   await post("/timeseries", { items: [{ name: `pump ${round}` }] });
   await post(`/timeseries/data/pump%20${round}`, { items: [{ timestamp: 1, value: 1 }] });

@@ -18,13 +18,14 @@ const forest = new Map<number, readonly number[]>([
   [3, [1, 2]],
   [4, []],
 ]);
-const covers = (held: readonly Capability[], wanted: Capability) => coversCapability(held, wanted, forest);
+const covers = (granted: readonly Capability[], required: Capability) =>
+  coversCapability(granted, required, forest);
 
 test("rights are covered by equal rights, wider ones, several together, and subtrees above", () => {
-  const wanted = events(everywhere, "READ", "WRITE");
-  assert.ok(covers([wanted], wanted));
-  assert.ok(covers(administrator, wanted));
-  assert.ok(covers([events(everywhere, "READ"), events(everywhere, "WRITE")], wanted));
+  const required = events(everywhere, "READ", "WRITE");
+  assert.ok(covers([required], required));
+  assert.ok(covers(administrator, required));
+  assert.ok(covers([events(everywhere, "READ"), events(everywhere, "WRITE")], required));
   assert.ok(covers([events(everywhere, "READ")], events(below(1), "READ")));
   assert.ok(covers([events(below(1), "READ")], events(below(3), "READ")));
   assert.ok(covers([events(below(2), "READ"), events(below(4), "READ")], events(below(3, 4), "READ")));
@@ -112,11 +113,11 @@ function deeds({ acl, actions, scope }: Capability, forest: Forest, whose: strin
 
 test("the covered rights equal those of a list of every permitted action", () => {
   const counts = [0, 0];
-  const property = fc.property(forests, rights, plain, (forest, held, wanted) => {
-    const may = new Set(held.flatMap((one) => deeds(one, forest, "the grantor")));
-    const expected = deeds(wanted, forest, "another").every((deed) => may.has(deed));
+  const property = fc.property(forests, rights, plain, (forest, granted, required) => {
+    const may = new Set(granted.flatMap((one) => deeds(one, forest, "the grantor")));
+    const expected = deeds(required, forest, "another").every((deed) => may.has(deed));
     counts[Number(expected)]! += 1;
-    assert.equal(coversCapability(held, wanted, forest), expected);
+    assert.equal(coversCapability(granted, required, forest), expected);
   });
   fc.assert(property, { numRuns: 4_000 });
   assert.ok(

@@ -52,10 +52,10 @@ test("an entry of the list allows its own path, one that ends in a slash all bel
       redirectUrls: ["https://app.example/one", "https://app.example/all/"],
     },
   });
-  const target = (wanted: string) => allowedRedirect(provider!, wanted)?.href;
+  const target = (address: string) => allowedRedirect(provider!, address)?.href;
   assert.equal(target("https://app.example/one?a=1#b"), "https://app.example/one?a=1#b");
   assert.equal(target("https://app.example/all/of/it"), "https://app.example/all/of/it");
   assert.equal(target("HTTPS://APP.example:443/all/x/../y"), "https://app.example/all/y");
-  for (const wanted of ["https://app.example/one/more", "https://app.example/all", "https://app.example/o"])
-    assert.equal(target(wanted), undefined, wanted);
+  for (const address of ["https://app.example/one/more", "https://app.example/all", "https://app.example/o"])
+    assert.equal(target(address), undefined, address);
 });

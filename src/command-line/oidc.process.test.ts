@@ -52,8 +52,8 @@ async function oddProvider(): Promise<{ server: Server; issuer: string }> {
     const { port } = made.address() as AddressInfo;
     const [place = ""] = /^\/\w+/.exec(request.url ?? "") ?? [];
     const isKeys = request.url?.endsWith("/keys");
-    const answer = responses[isKeys ? "/keys" : place];
-    response.end(JSON.stringify(answer?.(`http://127.0.0.1:${port}${place}`) ?? {}));
+    const result = responses[isKeys ? "/keys" : place];
+    response.end(JSON.stringify(result?.(`http://127.0.0.1:${port}${place}`) ?? {}));
   });
   made.listen(0, "127.0.0.1");
   await once(made, "listening");

@@ -17,8 +17,8 @@ const requester = (user: string, signal = new AbortController().signal): Request
 });
 
 const steps = (computing: Computing, who: Requester, count: number, characters = 1): Promise<string> => {
-  const wanted = { module: endless, start: { characters } };
-  return computing.session(who, wanted, (run) => run({ steps: count }));
+  const computation = { module: endless, start: { characters } };
+  return computing.session(who, computation, (run) => run({ steps: count }));
 };
 
 const forever = Number.POSITIVE_INFINITY;

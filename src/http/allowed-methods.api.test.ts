@@ -71,10 +71,10 @@ for (const version of apiVersions)
     ])
       assert.ok(found.includes(`GET ${one}`), one);
     for (const { method, narrow } of captured) {
-      const asked = `${method} ${addressOf(narrow)}`;
-      const response = await server.ask.root(asked);
-      assert.equal(response.status, 405, asked);
-      assert.equal(response.headers.get("allow"), allowedBy(narrow), asked);
+      const requestLine = `${method} ${addressOf(narrow)}`;
+      const response = await server.ask.root(requestLine);
+      assert.equal(response.status, 405, requestLine);
+      assert.equal(response.headers.get("allow"), allowedBy(narrow), requestLine);
     }
   });
 
@@ -82,13 +82,13 @@ for (const version of apiVersions)
   test(`in ${version} each other method of each path is 405, and 401 for a stranger`, async () => {
     for (const pattern of patternsOf(version))
       for (const method of methods.filter((one) => !pattern.methods.has(one))) {
-        const asked = `${method} ${addressOf(pattern)}`;
-        const response = await server.ask.root(asked);
-        assert.equal(response.status, 405, asked);
-        assert.equal(response.headers.get("allow"), allowedBy(pattern), asked);
-        const refused = await server.ask.root(asked, undefined, stranger);
-        assert.equal(refused.status, 401, asked);
-        assert.equal(refused.headers.get("allow"), null, asked);
+        const requestLine = `${method} ${addressOf(pattern)}`;
+        const response = await server.ask.root(requestLine);
+        assert.equal(response.status, 405, requestLine);
+        assert.equal(response.headers.get("allow"), allowedBy(pattern), requestLine);
+        const refused = await server.ask.root(requestLine, undefined, stranger);
+        assert.equal(refused.status, 401, requestLine);
+        assert.equal(refused.headers.get("allow"), null, requestLine);
       }
   });
 
@@ -124,12 +124,13 @@ test("below a project an unknown path is 404, and 401 for a stranger, over both 
   ];
   for (const path of paths)
     for (const method of methods) {
-      const asked = `${method} ${path}`;
+      const requestLine = `${method} ${path}`;
       const isOfEntity = path.startsWith("/odata/");
-      if (!(isOfEntity && method !== "GET")) assert.equal((await request(asked)).status, 404, asked);
+      if (!(isOfEntity && method !== "GET"))
+        assert.equal((await request(requestLine)).status, 404, requestLine);
       for (const headers of [stranger, { "api-key": "wrong" }])
-        assert.equal((await request(asked, headers)).status, 401, asked);
-      const elsewhere = asked.replace("/demo/", "/nowhere/");
+        assert.equal((await request(requestLine, headers)).status, 401, requestLine);
+      const elsewhere = requestLine.replace("/demo/", "/nowhere/");
       assert.equal((await request(elsewhere)).status, 403, elsewhere);
     }
 });
@@ -137,11 +138,11 @@ test("below a project an unknown path is 404, and 401 for a stranger, over both 
 test("a wrong method over OData is 405 for a caller and a challenge for a stranger", async () => {
   for (const path of ["", "/AssetsRoots", "/vocabularies/Org.OData.Core.V1.xml"])
     for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
-      const asked = `${method} /odata/v1/projects/demo${path}`;
-      const known = await request(asked);
-      assert.deepEqual([known.status, known.headers.get("allow")], [405, "GET, HEAD"], asked);
-      const refused = await request(asked, stranger);
-      assert.equal(refused.status, 401, asked);
+      const requestLine = `${method} /odata/v1/projects/demo${path}`;
+      const known = await request(requestLine);
+      assert.deepEqual([known.status, known.headers.get("allow")], [405, "GET, HEAD"], requestLine);
+      const refused = await request(requestLine, stranger);
+      assert.equal(refused.status, 401, requestLine);
       assert.equal(refused.headers.get("www-authenticate"), 'Basic realm="Millrace", Bearer');
     }
   const vocabulary = "GET /odata/v1/projects/demo/vocabularies/Org.OData.Core.V1.xml";
@@ -149,7 +150,8 @@ test("a wrong method over OData is 405 for a caller and a challenge for a strang
 });
 
 test("outside of projects strangers read 404 and 405", async () => {
-  const statusOf = async (asked: string) => (await server.ask.root(asked, undefined, stranger)).status;
+  const statusOf = async (requestLine: string) =>
+    (await server.ask.root(requestLine, undefined, stranger)).status;
   assert.equal(await statusOf("GET /nothing"), 404);
   assert.equal(await statusOf("PUT /login"), 405);
   assert.equal(await statusOf("DELETE /login"), 405);

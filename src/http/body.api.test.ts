@@ -155,9 +155,9 @@ test("a body that ends before its announced length changes nothing", async () =>
     `POST /api/0.5/projects/demo/assets HTTP/1.1\r\nHost: x\r\napi-key: ${server.key}\r\n` +
       `Content-Length: ${body.length + 1}\r\n\r\n${body}`,
   );
-  let answer = "";
-  for await (const chunk of cut) answer += chunk;
-  assert.match(answer, /^(HTTP\/1.1 400 |$)/);
+  let result = "";
+  for await (const chunk of cut) result += chunk;
+  assert.match(result, /^(HTTP\/1.1 400 |$)/);
   assert.equal((await server.ask("GET /assets?name=cut%20short")).items.length, 0);
 });
 

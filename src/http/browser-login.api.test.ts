@@ -208,9 +208,9 @@ describe("a login in a browser", needed, () => {
 
   it("ends at the provider too by the address of the logout", async () => {
     await withLogin(async (page, arrived) => {
-      const asked = `GET /logout/url?redirectUrl=${encodeURIComponent(`${app.origin}/out`)}`;
+      const requestLine = `GET /logout/url?redirectUrl=${encodeURIComponent(`${app.origin}/out`)}`;
       const { json } = await server.ask.root(
-        asked,
+        requestLine,
         undefined,
         bearer(arrived.searchParams.get("access_token")),
       );
@@ -293,8 +293,8 @@ describe("a login in a browser", needed, () => {
     const state = new URL(begun.headers.get("location")!).searchParams.get("state");
     const context = await browser.newContext();
     const page = await context.newPage();
-    const answer = await page.goto(`${server.baseUrl}/login/callback?state=${state}&code=x`);
-    assert.equal(answer?.status(), 400);
+    const response = await page.goto(`${server.baseUrl}/login/callback?state=${state}&code=x`);
+    assert.equal(response?.status(), 400);
     assert.match((await page.textContent("body"))!, /was not started in this browser/);
     await context.close();
   });

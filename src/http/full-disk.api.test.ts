@@ -113,8 +113,8 @@ test("the reserve is freed for a delete, and written again when there is space",
 });
 
 async function uploadLink(): Promise<string> {
-  const asked = { fileName: `file ${Math.random()}` };
-  const response = await server.ask("POST /files/initupload?resumable=true", asked);
+  const newFile = { fileName: `file ${Math.random()}` };
+  const response = await server.ask("POST /files/initupload?resumable=true", newFile);
   assert.equal(response.status, 200, response.text);
   return (response.json as { data: { uploadURL: string } }).data.uploadURL;
 }
@@ -136,8 +136,8 @@ test("bytes of files are refused sooner than other writes, and leave what came b
   assert.match(refused.text, /1073741823 bytes are free on the disk, 1073741824 are needed/);
   assert.equal((await server.ask("POST /assets", { items: [{ name: "still" }] })).status, 200);
   free = roomy;
-  const asked = await fetch(url, { method: "PUT", headers: { "content-range": "bytes */3000000" } });
-  assert.deepEqual([asked.status, asked.headers.get("range")], [308, "bytes=0-999999"]);
+  const progress = await fetch(url, { method: "PUT", headers: { "content-range": "bytes */3000000" } });
+  assert.deepEqual([progress.status, progress.headers.get("range")], [308, "bytes=0-999999"]);
   assert.equal((await put(url, new Uint8Array(2_000_000), 1_000_000, 3_000_000)).status, 200);
 });
 

@@ -115,10 +115,11 @@ describe("a login in a browser", () => {
     aMinuteLater();
     const { location, cookie } = await begin({ prompt: "none" });
     assert.equal(location.origin, provider.issuer);
-    const asked = Object.fromEntries(location.searchParams);
-    for (const fresh of ["state", "nonce", "code_challenge"]) assert.ok(asked[fresh]!.length >= 43, fresh);
+    const loginParameters = Object.fromEntries(location.searchParams);
+    for (const fresh of ["state", "nonce", "code_challenge"])
+      assert.ok(loginParameters[fresh]!.length >= 43, fresh);
     assert.deepEqual(
-      { ...asked, state: "", nonce: "", code_challenge: "" },
+      { ...loginParameters, state: "", nonce: "", code_challenge: "" },
       {
         client_id: client.id,
         redirect_uri: `${publicUrl}/login/callback`,
@@ -135,7 +136,7 @@ describe("a login in a browser", () => {
       cookie,
       /^__Host-millrace_login_[\w-]{16}=[\w.-]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
     );
-    assert.doesNotMatch(cookie, new RegExp(asked["state"]!), "the cookie is sealed");
+    assert.doesNotMatch(cookie, new RegExp(loginParameters["state"]!), "the cookie is sealed");
   });
 
   it("has an address to begin with, which is the server's own", async () => {
@@ -223,8 +224,8 @@ describe("attempts are limited", () => {
     assert.equal(await own(), 200);
     for (let at = 0; at < attemptsPerMinute; at++) assert.equal(await guess(at), 401);
     assert.equal(await guess(-1), 429);
-    const asked = "GET /login/token?token=guessed";
-    assert.equal((await server.ask.root(asked, undefined, stranger)).status, 429);
+    const requestLine = "GET /login/token?token=guessed";
+    assert.equal((await server.ask.root(requestLine, undefined, stranger)).status, 429);
     const token = { ...stranger, authorization: "Bearer guessed" };
     assert.equal((await server.ask("GET /assets", undefined, token)).status, 429);
     assert.equal(await own(), 200);

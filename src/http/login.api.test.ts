@@ -70,8 +70,9 @@ const instead = "use an API key in the header api-key";
 test("a login in a browser is refused alike for a project without provider and for none at all", async () => {
   for (const path of ["/login/url", "/login/redirect"]) {
     for (const project of ["demo", "elsewhere"]) {
-      const asked = `GET ${path}?project=${project}&redirectUrl=http%3A%2F%2Fa%2F&errorRedirectUrl=http://b/`;
-      const { status, error } = await server.ask.root(asked, undefined, stranger);
+      const addresses = "redirectUrl=http%3A%2F%2Fa%2F&errorRedirectUrl=http://b/";
+      const requestLine = `GET ${path}?project=${project}&${addresses}`;
+      const { status, error } = await server.ask.root(requestLine, undefined, stranger);
       assert.equal(status, 400);
       assert.equal(
         error?.message,

@@ -99,9 +99,9 @@ test("a caller's matching completes while another caller has many that do not en
   const hostile = hostileRequests(gone.signal);
   await until(() => load().running >= 2 + limits.computationsPerCaller);
   const question = { tagIds: ["21 pt 1018"], metadata: { fuzzyThreshold: 1 } };
-  const answer = await server.ask("POST /tagmatching", question, { "api-key": otherKey });
+  const result = await server.ask("POST /tagmatching", question, { "api-key": otherKey });
   const matches = [{ tagId: "21-PT-1019", score: 1, platform: null }];
-  assert.deepEqual(answer.items, [{ tagId: "21 pt 1018", matches }]);
+  assert.deepEqual(result.items, [{ tagId: "21 pt 1018", matches }]);
   assert.equal(hostile.answered(), 0, "they are still under way");
   gone.abort();
   await hostile.ended;

@@ -103,8 +103,8 @@ test("however bodies grow, all of them end within the bounds, and all memory com
         assert.ok(total <= sizes.sharedBytes + sizes.reserveBytes, `${total} bytes in all`);
         for (const client of new Set(open.map((one) => one.client))) {
           const own = open.filter((one) => one.client === client).map(({ bytes }) => bytes);
-          const held = own.reduce((sum, bytes) => sum + bytes, 0);
-          assert.ok(held - Math.max(0, ...own) <= sizes.clientBytes, `${held} bytes of one client`);
+          const reserved = own.reduce((sum, bytes) => sum + bytes, 0);
+          assert.ok(reserved - Math.max(0, ...own) <= sizes.clientBytes, `${reserved} bytes of one client`);
         }
       };
       await Promise.all(

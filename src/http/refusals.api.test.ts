@@ -102,9 +102,9 @@ test("parameters of the wrong kind are named", async () => {
       "Invalid field - includeMetadata - expected true or false but got maybe",
     ],
   ];
-  for (const [asked, message] of cases) {
-    const { status, error } = await server.ask(asked);
-    assert.equal(status, 400, asked);
+  for (const [requestLine, message] of cases) {
+    const { status, error } = await server.ask(requestLine);
+    assert.equal(status, 400, requestLine);
     assert.equal(error?.message, message);
   }
 });
@@ -117,13 +117,13 @@ test("a cursor serves the query that it came from, and no other", async () => {
   assert.match(nextCursor, /^[\w-]+$/);
   assert.equal((await ask(`GET /assets?depth=0&limit=2&cursor=${nextCursor}`)).items.length, 2);
   const changed = `${nextCursor.slice(0, -2)}${nextCursor.at(-2) === "A" ? "B" : "A"}${nextCursor.at(-1)}`;
-  for (const asked of [
+  for (const requestLine of [
     `GET /assets?name=a&cursor=${nextCursor}`,
     `GET /timeseries?cursor=${nextCursor}`,
     `GET /assets?depth=0&cursor=${changed}`,
   ])
     assert.equal(
-      (await ask(asked)).error?.message,
+      (await ask(requestLine)).error?.message,
       "Invalid field - cursor - expected a cursor returned by this same query",
     );
 });
@@ -134,18 +134,18 @@ test("a cursor of one project serves no other", async () => {
   const { nextCursor } = await ask("GET /assets?limit=1");
   const { project } = await ensureProject(app.services, "neighbour");
   const { key } = await app.services.keys.create(project, "neighbour");
-  const asked = `GET /api/0.5/projects/neighbour/assets?limit=1&cursor=${nextCursor}`;
-  const { status, error } = await ask.root(asked, undefined, { "api-key": key });
+  const requestLine = `GET /api/0.5/projects/neighbour/assets?limit=1&cursor=${nextCursor}`;
+  const { status, error } = await ask.root(requestLine, undefined, { "api-key": key });
   assert.equal(status, 400);
   assert.equal(error?.message, "Invalid field - cursor - expected a cursor returned by this same query");
 });
 
 test("every response has its own request id", async () => {
-  const asked = ["GET /assets", "GET /nothing", "PUT /assets/search", "POST /assets"];
+  const requestLine = ["GET /assets", "GET /nothing", "PUT /assets/search", "POST /assets"];
   const ids = await Promise.all(
-    asked.map(async (one) => (await server.ask(one)).headers.get("x-request-id")),
+    requestLine.map(async (one) => (await server.ask(one)).headers.get("x-request-id")),
   );
-  assert.equal(new Set(ids).size, asked.length);
+  assert.equal(new Set(ids).size, requestLine.length);
 });
 
 /** Sends bytes unchanged and reads the response until the connection ends. */

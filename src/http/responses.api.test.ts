@@ -138,13 +138,17 @@ test("expansions that are too long together are fewer, and links lead to the res
 });
 
 test("a response without cursor is streamed whole and in order, also packed", async () => {
-  const wanted = ids.toReversed();
-  const plain = await server.ask("POST /events/byids", { items: wanted }, { "accept-encoding": "identity" });
-  assert.deepEqual(idsOf(plain), wanted);
+  const expected = ids.toReversed();
+  const plain = await server.ask(
+    "POST /events/byids",
+    { items: expected },
+    { "accept-encoding": "identity" },
+  );
+  assert.deepEqual(idsOf(plain), expected);
   assert.equal(plain.headers.get("content-length"), null);
-  const packed = await server.ask("POST /events/byids", { items: wanted }, { "accept-encoding": "gzip" });
+  const packed = await server.ask("POST /events/byids", { items: expected }, { "accept-encoding": "gzip" });
   assert.equal(packed.headers.get("content-encoding"), "gzip");
-  assert.deepEqual(idsOf(packed), wanted);
+  assert.deepEqual(idsOf(packed), expected);
   const small = await server.ask(
     "POST /events/byids",
     { items: ids.slice(0, 2) },
@@ -175,9 +179,9 @@ test("an update of records that are too long together is refused, with nothing c
     more.push(...idsOf(await server.ask("POST /events", { items: items.slice(at, at + 100) })));
   const all = [...ids, ...more];
   const change = all.map((id) => ({ id, subtype: { set: "changed" } }));
-  const answer = await server.ask.v06("POST /events/update", { items: change });
-  assert.equal(answer.status, 413);
-  assert.match(answer.error!.message, /items .*67108864/);
+  const result = await server.ask.v06("POST /events/update", { items: change });
+  assert.equal(result.status, 413);
+  assert.match(result.error!.message, /items .*67108864/);
   const gone = await server.ask("POST /events/delete", { items: more });
   assert.equal(gone.status, 200, "what is only removed is not read");
   const [first] = (await server.ask(`GET /events/${ids[0]}`)).items;

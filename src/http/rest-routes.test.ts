@@ -171,12 +171,12 @@ test("streams and bytes are sent unchanged, streams compressed when requested", 
 
 test("a client that disconnects ends the stream, and the work for the response", async () => {
   for (const encoding of ["identity", "gzip"]) {
-    const asked = get(`${base}/endless`, { headers: { ...headers, "accept-encoding": encoding } });
-    const [response] = (await once(asked, "response")) as [Readable];
+    const request = get(`${base}/endless`, { headers: { ...headers, "accept-encoding": encoding } });
+    const [response] = (await once(request, "response")) as [Readable];
     response.on("error", () => {});
     assert.equal(streaming.destroyed, false);
     const closed = once(streaming, "close").catch(() => {});
-    asked.destroy();
+    request.destroy();
     await closed;
     assert.equal(streaming.destroyed, true);
   }

@@ -16,9 +16,9 @@ const below = (...ids: number[]) => ({ assetIdScope: { subtreeIds: ids.map(Strin
 const reads = (acl: string, scope: object) => ({ [acl]: { actions: ["READ"], scope } });
 
 async function made(path: string, item: object): Promise<Readonly<Record<string, unknown>>> {
-  const answer = await server.ask.v06(`POST ${path}`, { items: [item] });
-  assert.ok(answer.status < 300, answer.text);
-  return answer.items[0]!;
+  const result = await server.ask.v06(`POST ${path}`, { items: [item] });
+  assert.ok(result.status < 300, result.text);
+  return result.items[0]!;
 }
 
 /** Creates a group, and an account with a key that is in no other group. */
@@ -116,9 +116,9 @@ test("own records of the administrator are not own records of a member", async (
 test("a caller that does not administer groups is refused, also for its own group", async () => {
   for (const name of ["pump", "nearly"])
     for (const question of [`GET ${rest("/assets")}`, odata("Assets"), `GET ${rest("")}`]) {
-      const answer = await send(question, undefined, { ...as(name), "api-key": keys[name] });
-      assert.equal(answer.status, 403);
-      assert.match(answer.text, /Only an account that administers groups/);
+      const result = await send(question, undefined, { ...as(name), "api-key": keys[name] });
+      assert.equal(result.status, 403);
+      assert.match(result.text, /Only an account that administers groups/);
     }
   const none = await server.ask.v06("GET /assets", undefined, { ...as("pump"), "api-key": undefined });
   assert.equal(none.status, 401);
@@ -133,9 +133,9 @@ test("every operation that changes data or runs code is refused, and changes not
       const path = pathOf(route, version)
         .replace("{project}", "demo")
         .replaceAll(/\{\w+\}/g, String(pump));
-      const answer = await send(`${route.method} ${path}`, undefined, as("administrators", "pump"));
-      const isRefused = answer.status === 403 && refusal.test(answer.text);
-      assert.equal(isRefused, !isQuery(route), `${route.method} ${path} ${answer.text}`);
+      const result = await send(`${route.method} ${path}`, undefined, as("administrators", "pump"));
+      const isRefused = result.status === 403 && refusal.test(result.text);
+      assert.equal(isRefused, !isQuery(route), `${route.method} ${path} ${result.text}`);
       if (isRefused) refused += 1;
       else permitted += 1;
       if (route.method !== "GET" && effectOf(route) !== "read") assert.ok(isRefused);
@@ -143,9 +143,9 @@ test("every operation that changes data or runs code is refused, and changes not
   assert.ok(refused > 100 && permitted > 100, `${refused} and ${permitted}`);
   for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
     const path = "/odata/v1/projects/demo/Raw('a')/Tables('b')/Rows";
-    const answer = await send(`${method} ${path}`, { Key: "k" }, as("administrators"));
-    assert.equal(answer.status, 403, method);
-    assert.match(answer.text, refusal);
+    const result = await send(`${method} ${path}`, { Key: "k" }, as("administrators"));
+    assert.equal(result.status, 403, method);
+    assert.match(result.text, refusal);
   }
   assert.equal((await server.ask.v06("GET /assets")).text, before);
   assert.deepEqual((await server.ask.v06("GET /raw")).items, []);
@@ -172,8 +172,8 @@ test("an invalid header is refused, and never means all rights", async () => {
     ],
   ];
   for (const [sent, message] of cases) {
-    const answer = await server.ask.v06("GET /assets", undefined, { "x-see-as-group": sent });
-    assert.deepEqual([answer.status, answer.error?.message], [400, message], sent);
+    const result = await server.ask.v06("GET /assets", undefined, { "x-see-as-group": sent });
+    assert.deepEqual([result.status, result.error?.message], [400, message], sent);
   }
 });
 

@@ -51,17 +51,17 @@ const usedUp = {
 describe("a one-time link", () => {
   it("signs in the administrator with all rights, once", async () => {
     const token = await newLink();
-    const answer = await use(token);
-    assert.equal(answer.status, 200, answer.text);
-    assert.ok(!answer.text.includes("ms_") && !answer.text.includes("ml_"));
-    const { account, isAdministrator, expiresTime } = answer.json as {
+    const response = await use(token);
+    assert.equal(response.status, 200, response.text);
+    assert.ok(!response.text.includes("ms_") && !response.text.includes("ml_"));
+    const { account, isAdministrator, expiresTime } = response.json as {
       account: { name: string };
       isAdministrator: boolean;
       expiresTime: number;
     };
     assert.deepEqual([account.name, isAdministrator], ["administrator", true]);
     assert.ok(Math.abs(expiresTime - system.nowMs() - limits.sessionMsMax) < 60_000);
-    const cookie = cookieIn(answer);
+    const cookie = cookieIn(response);
     assert.equal((await server.ask("GET /groups", undefined, byCookie(cookie))).status, 200);
     const again = await use(token);
     assert.deepEqual([again.status, again.headers.get("set-cookie"), again.error], [401, null, usedUp]);
@@ -72,8 +72,8 @@ describe("a one-time link", () => {
 
   it("is used once when two browsers send it at the same time", async () => {
     const token = await newLink();
-    const answers = await Promise.all([use(token), use(token), use(token)]);
-    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 401, 401]);
+    const responses = await Promise.all([use(token), use(token), use(token)]);
+    assert.deepEqual(responses.map(({ status }) => status).sort(), [200, 401, 401]);
   });
 
   it("expires, also for a server that restarts", async () => {
@@ -137,9 +137,9 @@ describe("the session of a link", () => {
   });
 
   it("creates keys that outlive it, as the command line does, and none after the sign-out", async () => {
-    const answer = await use(await newLink());
-    const cookie = byCookie(cookieIn(answer));
-    const { id } = (answer.json as { account: { id: number } }).account;
+    const response = await use(await newLink());
+    const cookie = byCookie(cookieIn(response));
+    const { id } = (response.json as { account: { id: number } }).account;
     const create = () => server.ask("POST /apikeys", { items: [{ userId: id }] }, cookie);
     const made = await create();
     assert.equal(made.status, 200, made.text);

@@ -54,8 +54,8 @@ const bearer = (token: string, header = `Bearer ${token}`) => ({
 const read = (token: string) => server.ask("GET /", undefined, bearer(token));
 const statusOf = async (token: string) => (await read(token)).status;
 const tokenStatus = async (token: string) => {
-  const asked = `GET /login/token?token=${encodeURIComponent(token)}`;
-  const { status, json } = await server.ask.root(asked, undefined, { "api-key": undefined });
+  const requestLine = `GET /login/token?token=${encodeURIComponent(token)}`;
+  const { status, json } = await server.ask.root(requestLine, undefined, { "api-key": undefined });
   assert.equal(status, 200);
   const { data } = json as { data: { token: string; valid: boolean; expired: boolean } };
   assert.equal(data.token, token);
@@ -195,9 +195,9 @@ describe("a bad token", () => {
 });
 
 it("fetches nothing that a token names", async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const trap = createServer((request, response) => {
-    asked.push(request.url ?? "");
+    requests.push(request.url ?? "");
     response.end(JSON.stringify({ keys: [key.publicJwk] }));
   });
   const key = await signingKey("RS256");
@@ -207,7 +207,7 @@ it("fetches nothing that a token names", async () => {
   assert.equal(await statusOf(await signed({ iss: provider.issuer }, key, header)), 401);
   assert.equal(await statusOf(await signed({ iss: address }, key, header)), 401);
   trap.close();
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
 });
 
 it("takes only the algorithms that the project allows", async () => {
@@ -359,8 +359,8 @@ it("tells several projects of one provider apart by audience, and by the path wh
   assert.equal(await projectFor(client.id), "demo");
   const both = await provider.token({ exp: seconds(system.nowMs()) + 300 });
   for (const name of ["demo", "second-plant"]) {
-    const answer = await server.ask.root(`GET /api/0.5/projects/${name}`, undefined, bearer(both));
-    assert.equal(answer.status, 200, name);
+    const result = await server.ask.root(`GET /api/0.5/projects/${name}`, undefined, bearer(both));
+    assert.equal(result.status, 200, name);
   }
 });
 

@@ -19,9 +19,9 @@ const notUtf8 = (at: number) => `The body is not UTF-8 at byte ${at}; send it as
 
 test("every route with a body refuses one that is not UTF-8, and one of another charset", async () => {
   const bytes = latin('{"items":[{"name":"\xff"}]}');
-  const asked = routes.filter(({ body }) => body);
-  assert.ok(asked.length > 100, `${asked.length}`);
-  for (const { method, path, versions } of asked) {
+  const routesWithBody = routes.filter(({ body }) => body);
+  assert.ok(routesWithBody.length > 100, `${routesWithBody.length}`);
+  for (const { method, path, versions } of routesWithBody) {
     const [version] = versions;
     const filled = path.replace("{resource}", "assets").replaceAll(/\{\w+\}/g, "1");
     const address = `/api/${version}/projects/demo${filled}`;

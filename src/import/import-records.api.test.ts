@@ -239,8 +239,8 @@ test("what cannot begin says why", async () => {
     ["events", { name: "x.csv", lines: ["type"], words: ["--map", "x"] }, /--map is COLUMN=FIELD/],
     ["events", { name: "x.csv", lines: ["type"], words: ["--colour"] }, /Unknown option/],
   ];
-  for (const [kind, wanted, text] of cases) {
-    const { code, said } = await imported(kind, wanted);
+  for (const [kind, input, text] of cases) {
+    const { code, said } = await imported(kind, input);
     assert.equal(code, exitCodes.notBegun, said);
     assert.match(said, text);
   }

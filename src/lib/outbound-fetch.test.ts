@@ -118,13 +118,13 @@ test("a name is resolved once, and the connection goes to an address that was ch
 });
 
 test("an allowed address is called, and gets method, headers and body as they were given", async () => {
-  const answer = await allowing(`http://localhost:${port}/x`, {
+  const result = await allowing(`http://localhost:${port}/x`, {
     method: "POST",
     headers: { authorization: "Basic abc" },
     body: new URLSearchParams({ a: "b c" }),
   });
-  assert.deepEqual(answer.headers.getSetCookie(), ["a=1", "b=2"]);
-  const { method, headers, body } = (await answer.json()) as Record<string, Record<string, string>>;
+  assert.deepEqual(result.headers.getSetCookie(), ["a=1", "b=2"]);
+  const { method, headers, body } = (await result.json()) as Record<string, Record<string, string>>;
   assert.deepEqual([method, body], ["POST", "a=b+c"]);
   assert.equal(headers!["authorization"], "Basic abc");
   assert.equal(headers!["content-type"], "application/x-www-form-urlencoded;charset=UTF-8");

@@ -18,12 +18,12 @@ interface Reply {
 /** Replies to pairs of requests in reverse order. */
 const code = `
   const { parentPort } = require("node:worker_threads");
-  const held = [];
+  const replies = [];
   parentPort.on("message", ({ id, task, value }) => {
     if (task === "throw") throw new Error("on purpose");
     if (task === "exit") process.exit();
-    if (task === "double" && held.push({ id, value: 2 * value }) === 2)
-      for (const reply of held.splice(0).reverse()) parentPort.postMessage(reply);
+    if (task === "double" && replies.push({ id, value: 2 * value }) === 2)
+      for (const reply of replies.splice(0).reverse()) parentPort.postMessage(reply);
   });
 `;
 

@@ -5,7 +5,7 @@ import { runProcess } from "./bounded-process.ts";
 
 const never = new AbortController().signal;
 
-const wanted = (script: string) => ({
+const processOf = (script: string) => ({
   command: ["/bin/sh", "-c", script] as const,
   ...{ folder: "/", environment: { PATH: "/usr/bin:/bin" }, user: undefined, attached: [] },
   input: (async function* () {
@@ -18,7 +18,7 @@ const wanted = (script: string) => ({
 
 describe("a process", () => {
   test("reads its input, and is heard on its log and on descriptor 3", async () => {
-    const { code, log, result } = await runProcess(wanted("cat >&3; echo out; exit 4"), never);
+    const { code, log, result } = await runProcess(processOf("cat >&3; echo out; exit 4"), never);
     assert.deepEqual([code, log.text, result], [4, "out\n", "input"]);
   });
 
@@ -27,7 +27,7 @@ describe("a process", () => {
     const script = `trap 'exit 0' USR1
 setsid sh -c 'echo out; kill -USR1 "$0"; exec sleep 30' $$ &
 while :; do sleep 0.01; done`;
-    const { isLate, log, result } = await runProcess({ ...wanted(script), msMax: 500 }, never);
+    const { isLate, log, result } = await runProcess({ ...processOf(script), msMax: 500 }, never);
     assert.deepEqual([isLate, log.text, result], [true, "out\n", undefined]);
   });
 
@@ -36,7 +36,7 @@ while :; do sleep 0.01; done`;
       for await (const chunk of result) return chunk.length > 0;
       return false;
     };
-    const { signal, result } = await runProcess({ ...wanted("yes >&3; sleep 60"), read }, never);
+    const { signal, result } = await runProcess({ ...processOf("yes >&3; sleep 60"), read }, never);
     assert.deepEqual([signal, result], ["SIGKILL", true]);
   });
 
@@ -45,13 +45,13 @@ while :; do sleep 0.01; done`;
       yield Buffer.from("some");
       throw new Error("the disk fails");
     })();
-    await assert.rejects(runProcess({ ...wanted("sleep 60"), input }, never), /the disk fails/);
+    await assert.rejects(runProcess({ ...processOf("sleep 60"), input }, never), /the disk fails/);
     const read = () => Promise.reject(new Error("the store fails"));
-    await assert.rejects(runProcess({ ...wanted("sleep 60"), read }, never), /the store fails/);
+    await assert.rejects(runProcess({ ...processOf("sleep 60"), read }, never), /the store fails/);
   });
 
   test("that cannot be started is a fault", async () => {
     const command = ["/does/not/exist"] as const;
-    await assert.rejects(runProcess({ ...wanted(""), command }, never), /ENOENT/);
+    await assert.rejects(runProcess({ ...processOf(""), command }, never), /ENOENT/);
   });
 });

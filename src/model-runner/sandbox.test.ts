@@ -98,7 +98,9 @@ return [{name: status[name].split() for name in names}, os.stat("/run/platform.s
       clone3: [435, 435],
       newer: [451, 451],
     };
-    const asked = Object.fromEntries(Object.entries(calls).map(([name, both]) => [name, both[numbers]]));
+    const numbersByName = Object.fromEntries(
+      Object.entries(calls).map(([name, both]) => [name, both[numbers]]),
+    );
     const lines = `libc = ctypes.CDLL(None, use_errno=True)
 def call(*words):
   ctypes.set_errno(0)
@@ -106,7 +108,7 @@ def call(*words):
 clone = ${[56, 220][numbers]}
 flags = [0x20000, 0x2000000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000]
 return [
-  {name: call(number, 0, 0, 0, 0, 0) for name, number in ${JSON.stringify(asked)}.items()},
+  {name: call(number, 0, 0, 0, 0, 0) for name, number in ${JSON.stringify(numbersByName)}.items()},
   [call(clone, flag | 17, 0, 0, 0, 0) for flag in flags],
   [attempt(lambda: socket.socket(family, socket.SOCK_RAW)) for family in (16, 17, 38, 40)],
   attempt(lambda: __import__("fcntl").ioctl(0, 0x5412, b"x")),

@@ -209,21 +209,21 @@ test("filters against the rules of a set are refused, and what is not served say
 });
 
 test("options that are not served, unknown, repeated or unreadable", async () => {
-  const asked = "Assets?$filter=Source eq 'SAP'";
+  const address = "Assets?$filter=Source eq 'SAP'";
   for (const option of ["$orderby=Name", "$skip=5", "$search=a", "$apply=x", "$foo=1", "orderby=Name"])
-    await refused(`${asked}&${option}`, 501, "QueryOptionNotSupported");
-  await refused(`${asked}&$filter=true`, 400, "QueryOptionRepeated");
+    await refused(`${address}&${option}`, 501, "QueryOptionNotSupported");
+  await refused(`${address}&$filter=true`, 400, "QueryOptionRepeated");
   for (const option of ["$top=-1", "$top=x", "$count=yes", "$skip=x", "$select=", "$expand="])
-    await refused(`${asked}&${option}`, 400, "QueryOptionInvalid");
-  assert.equal((await ask(`${asked}&$skip=0&foo=1&sap-client=2`)).status, 200);
+    await refused(`${address}&${option}`, 400, "QueryOptionInvalid");
+  assert.equal((await ask(`${address}&$skip=0&foo=1&sap-client=2`)).status, 200);
   for (const path of ["$batch", "$all", "$entity", "$crossjoin(Assets)", `Assets('${ids.plant}')/$ref`])
     await refused(path, 501, "FeatureNotSupported");
   await refused("$batch", 501, "FeatureNotSupported", { method: "POST" });
 });
 
 test("$select, $expand and $count define the response, and the context describes it", async () => {
-  const asked = "Assets?%24filter=Source%20eq%20%27SAP%27&%24select=Id%2CParent&%24top=2&$count=true";
-  const { json } = await ask(`${asked}&%24expand=Parent%28%24select%3DId%2CName%29`);
+  const address = "Assets?%24filter=Source%20eq%20%27SAP%27&%24select=Id%2CParent&%24top=2&$count=true";
+  const { json } = await ask(`${address}&%24expand=Parent%28%24select%3DId%2CName%29`);
   assert.deepEqual(json, {
     "@odata.context": `${server.baseUrl}/odata/v1/projects/demo/$metadata#Assets(Id,Parent(Id,Name))`,
     "@odata.count": 3,

@@ -62,10 +62,10 @@ const first = (response: TestResponse) => {
   return response.items[0]!;
 };
 
-const isNested = ({ status, error }: TestResponse, field: string, asked: string) => {
-  assert.equal(status, 400, asked);
+const isNested = ({ status, error }: TestResponse, field: string, requestLine: string) => {
+  assert.equal(status, 400, requestLine);
   const start = `Invalid field - ${field} - expected string but got `;
-  assert.ok(error!.message.startsWith(start), `${asked} answered ${error!.message}, not ${start}`);
+  assert.ok(error!.message.startsWith(start), `${requestLine} answered ${error!.message}, not ${start}`);
 };
 
 const filters = ['{"decimal":1.50}', '{"decimal":"1.50"}', '{"yes":true,"none":null}', "{'yes': True}"];
@@ -110,8 +110,8 @@ for (const resource of resources) {
   test(`metadata below ${path} is changed`, async () => {
     const { id } = first(await server.ask.v06(`POST ${path}`, `{"items":[{${fields(2)}}]}`));
     const one = `${path}/${id}`;
-    const changed = async (asked: string, body: string) =>
-      first(await server.ask.v06(asked, body))["metadata"] ?? {};
+    const changed = async (requestLine: string, body: string) =>
+      first(await server.ask.v06(requestLine, body))["metadata"] ?? {};
     assert.deepEqual(await changed(`POST ${one}/update`, `{"metadata":{"set":${pairs}}}`), kept);
     const all = `{"items":[{"id":${id},"metadata":{"set":{"n":1.0}}}]}`;
     assert.deepEqual(await changed(`POST ${path}/update`, all), { n: "1.0" });
@@ -129,7 +129,8 @@ for (const resource of resources) {
       [`PATCH ${one}`, '{"metadata":{"a":{}}}', `${patched}.a`],
       [`PATCH ${one}`, '{"metadata":{"set":{"a":[1]}}}', "metadata.set.a"],
     ];
-    for (const [asked, body, field] of nested) isNested(await server.ask.v06(asked, body), field, asked);
+    for (const [requestLine, body, field] of nested)
+      isNested(await server.ask.v06(requestLine, body), field, requestLine);
   });
 }
 

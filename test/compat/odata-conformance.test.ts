@@ -101,8 +101,13 @@ async function makeSequence(assetId: number): Promise<void> {
   const made = await server.ask("POST /sequences", {
     items: [{ name: "log", externalId: "W", assetId, columns }],
   });
-  const [{ id, columns: held }] = made.items as unknown as [{ id: number; columns: [{ id: number }] }];
-  const rows = [5, 6].map((rowNumber) => ({ rowNumber, values: [{ columnId: held[0].id, value: 1 }] }));
+  const [{ id, columns: sequenceColumns }] = made.items as unknown as [
+    { id: number; columns: [{ id: number }] },
+  ];
+  const rows = [5, 6].map((rowNumber) => ({
+    rowNumber,
+    values: [{ columnId: sequenceColumns[0].id, value: 1 }],
+  }));
   await server.ask(`POST /sequences/${id}/postdata`, { items: [{ rows }] });
 }
 
@@ -289,9 +294,11 @@ const lines: Readonly<Record<number, () => Promise<void>>> = {
   },
   45: async () => {
     const long = accepting("application/json;IEEE754Compatible=true");
-    const held = (await got(`Timeseries('${ids.pressure}')`, long)).json?.["SecurityCategories"] as unknown[];
+    const memberships = (await got(`Timeseries('${ids.pressure}')`, long)).json?.[
+      "SecurityCategories"
+    ] as unknown[];
     assert.deepEqual(
-      held.map((one) => typeof one),
+      memberships.map((one) => typeof one),
       ["string"],
     );
   },
@@ -321,8 +328,8 @@ const lines: Readonly<Record<number, () => Promise<void>>> = {
     ]);
   },
   54: async () => {
-    const asked = "Assets?%24filter=Source%20eq%20%27SAP%27&%24select=Id%2CParent";
-    const [plant, pump] = (await got(`${asked}&%24expand=Parent%28%24select%3DId%2CName%29`)).items;
+    const address = "Assets?%24filter=Source%20eq%20%27SAP%27&%24select=Id%2CParent";
+    const [plant, pump] = (await got(`${address}&%24expand=Parent%28%24select%3DId%2CName%29`)).items;
     assert.deepEqual(plant, { Id: ids.plant, Parent: null });
     assert.deepEqual(pump?.["Parent"], { Id: ids.plant, Name: "plant" });
   },

@@ -25,6 +25,6 @@ test("a list with a filter, a limit and a count returns its rows", async () => {
 });
 
 test("a refusal is the response that is thrown", async () => {
-  const asked = handler().get("Assets").query({ $filter: "Nope(" });
-  await assert.rejects(asked, (response: Response) => response.status === 400);
+  const request = handler().get("Assets").query({ $filter: "Nope(" });
+  await assert.rejects(request, (response: Response) => response.status === 400);
 });

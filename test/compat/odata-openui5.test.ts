@@ -48,7 +48,7 @@ let browser: Browser;
 let tab: Page;
 let pumpId: string;
 /** The requests of the model to the server, decoded, relative to the root. */
-let asked: string[];
+let requested: string[];
 
 before(async () => {
   if (needed.skip !== false) return;
@@ -60,9 +60,9 @@ before(async () => {
   const root = `${server.baseUrl}/odata/v1/projects/${server.project}/`;
   tab.on("request", (request) => {
     const isRead = request.url().startsWith(root) && request.method() !== "OPTIONS";
-    if (isRead) asked.push(`${request.method()} ${decodeURIComponent(request.url().slice(root.length))}`);
+    if (isRead) requested.push(`${request.method()} ${decodeURIComponent(request.url().slice(root.length))}`);
   });
-  asked = [];
+  requested = [];
   await tab.goto(pages.origin);
   await tab.waitForFunction("window.app");
   const httpHeaders = { "api-key": server.key };
@@ -137,7 +137,7 @@ describe("OpenUI5", needed, () => {
     await firstRows(30);
     await inPage("list.grow(15);");
     await firstRows(40);
-    assert.deepEqual(asked, [
+    assert.deepEqual(requested, [
       "GET $metadata",
       "GET Assets?$count=true&$filter=Source eq 'SAP''s' and contains(Name,'pump')" +
         "&$select=Id,Name&$expand=Parent($select=Id,Name)&$skip=0&$top=1000",
@@ -145,11 +145,11 @@ describe("OpenUI5", needed, () => {
   });
 
   it("filters again on request of the user", async () => {
-    asked = [];
+    requested = [];
     await inPage(`list.getBinding("items").filter(new app.Filter("Name", "EndsWith", "of PI"));`);
     await tab.waitForFunction(`document.querySelectorAll("li").length === 1`);
     assert.deepEqual(await rows(), ["pump of PI < plant"]);
-    assert.equal(asked.length, 1);
+    assert.equal(requested.length, 1);
   });
 
   it("reads an entity, what it leads to, and functions", async () => {
@@ -180,7 +180,7 @@ describe("OpenUI5", needed, () => {
 
   it("gets the reason for a request that is not supported", async () => {
     const messages = await inPage(`
-      const problem = (asked) => asked.then(() => "none", ({ message }) => message);
+      const problem = (reading) => reading.then(() => "none", ({ message }) => message);
       const filter = [new app.Filter("Name", "Contains", "pump")];
       const skipping = model.bindList("/Assets", undefined, undefined, filter).requestContexts(10, 5);
       const batched = batching.bindList("/AssetsRoots()").requestContexts();

@@ -147,8 +147,8 @@ describe("Power Query", () => {
 
   it("expands a column to one record, whose name is selected as well", async () => {
     const expand = "$expand=Parent%28%24select%3DId%2CName%29";
-    const asked = `/Assets?$filter=ExternalId%20eq%20%27P-7%27&$select=Id%2CParent&${expand}`;
-    const { json } = await ask(asked);
+    const address = `/Assets?$filter=ExternalId%20eq%20%27P-7%27&$select=Id%2CParent&${expand}`;
+    const { json } = await ask(address);
     assert.deepEqual(
       json.value.map(({ Parent }) => Parent),
       [{ Id: plantId, Name: "plant" }],

@@ -61,9 +61,9 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
     const { key, groupId } = await accountFor(admin, rights);
     callers.push({ rights, clients: await clientsFor(key), seen: seenAs(admin, groupId) });
   }
-  let [asked, refusals] = [0, 0];
+  let [requestCount, refusals] = [0, 0];
   const put = async (question: RandomRequest, { rights, clients }: Asking) => {
-    asked += 1;
+    requestCount += 1;
     const client = random.pick(clients);
     if (isRefusal(await check(question, { rights, client, admin }))) refusals += 1;
   };
@@ -85,8 +85,11 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
       }
     for (let at = 0; at < 5; at += 1) await put(move({ plant, random, rights: everyRight }), callers[0]!);
   }
-  assert.ok(asked >= 10_000, `${asked} questions`);
-  assert.ok(refusals > asked / 10 && refusals < asked / 2, `${refusals} refusals of ${asked}`);
+  assert.ok(requestCount >= 10_000, `${requestCount} questions`);
+  assert.ok(
+    refusals > requestCount / 10 && refusals < requestCount / 2,
+    `${refusals} refusals of ${requestCount}`,
+  );
 });
 
 /**

@@ -107,9 +107,9 @@ before(async () => {
 after(() => server?.close());
 
 test("the grammar's cases are served if permitted, and refused if forbidden", needed, async () => {
-  const asked = cases.filter(({ Rule }) => Rule in requests);
+  const selected = cases.filter(({ Rule }) => Rule in requests);
   const counts = { allowed: 0, forbidden: 0 };
-  for (const { Rule, Input, FailAt } of asked) {
+  for (const { Rule, Input, FailAt } of selected) {
     const { status, text } = await ask(requests[Rule]!(Input));
     const said = `${Rule} ${Input} answered ${status} ${text.slice(0, 300)}`;
     const [other] = otherwise[Input] ?? [];
@@ -125,11 +125,11 @@ test(
   "the grammar's paths that can be said with our sets lead somewhere, nowhere, or are not served",
   needed,
   async () => {
-    const asked = cases.filter(
+    const selected = cases.filter(
       ({ Rule, Input }) => /^(odataRelativeUri|resourcePath)$/.test(Rule) && isOurPath(Input),
     );
     const counts = { allowed: 0, forbidden: 0 };
-    for (const { Input, FailAt } of asked) {
+    for (const { Input, FailAt } of selected) {
       const kind = FailAt === undefined ? "allowed" : "forbidden";
       const { status, reason, text } = await ask(withOurSet(Input));
       const isRead = reason === "FilterRequired";

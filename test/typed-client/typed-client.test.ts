@@ -43,6 +43,6 @@ test("the clients and the program that uses them type-check", async () => {
 test("the client of 0.6 drives every resource", async () => {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { baseUrl: SMOKE_SERVER, project: SMOKE_PROJECT, key: SMOKE_KEY } = server;
-  const asked = { SMOKE_SERVER, SMOKE_PROJECT, SMOKE_KEY };
-  await runOrSay(process.execPath, ["--test", here("smoke.ts")], { ...env, ...asked });
+  const smokeSettings = { SMOKE_SERVER, SMOKE_PROJECT, SMOKE_KEY };
+  await runOrSay(process.execPath, ["--test", here("smoke.ts")], { ...env, ...smokeSettings });
 });

@@ -53,10 +53,10 @@ const tagTable: Table<Tag> = {
 const catalogs = await openCatalogs([assetTable, tagTable]);
 const scenario = scenariosIn(catalogs);
 
-async function all(ctx: RequestContext, wanted: Partial<AssetsQuery> = {}): Promise<Asset[]> {
+async function all(ctx: RequestContext, query: Partial<AssetsQuery> = {}): Promise<Asset[]> {
   const found: Asset[] = [];
   for (let page: PageQuery | undefined = { limit: 3 }; page; ) {
-    const { items, next } = await listAssets(ctx, { filter: everything, ...wanted, page });
+    const { items, next } = await listAssets(ctx, { filter: everything, ...query, page });
     found.push(...items);
     page = next && { limit: 3, after: next };
   }
@@ -232,13 +232,13 @@ scenario(
   async (ctx) => {
     const { pump, motor, boiler } = await plant(ctx);
     const before = await all(ctx);
-    const [held] = await ctx.catalog.read(ctx.projectId, (tx) => tx.get(assetTable, [motor.id]));
+    const [stored] = await ctx.catalog.read(ctx.projectId, (tx) => tx.get(assetTable, [motor.id]));
     const write = (row: AssetRow) =>
       writeRows(ctx, underAsset([pump.id]), "replace", async () => ({ rows: [row] }));
-    const outside = { ...held!, parentId: boiler.id, path: `/${[...boiler.path, motor.id].join("/")}/` };
+    const outside = { ...stored!, parentId: boiler.id, path: `/${[...boiler.path, motor.id].join("/")}/` };
     await assert.rejects(write(outside), refusal("outside-scope"));
     assert.deepEqual(await all(ctx), before);
-    await write({ ...held!, name: "drive" });
+    await write({ ...stored!, name: "drive" });
     assert.equal((await getAsset(ctx, motor.id)).name, "drive");
   },
 );
@@ -248,7 +248,7 @@ scenario("subtrees of hidden assets match nothing, at any depth of a query", asy
   const scope = { kind: "subtrees", assetIds: [pump.id] } as const;
   const capabilities = [{ acl: "eventsAcl", actions: ["READ"], scope }] as const;
   const reader = { ...ctx, caller: { ...ctx.caller, capabilities } };
-  const asked = underAsset([boiler.id, motor.id, 7]);
+  const filter = underAsset([boiler.id, motor.id, 7]);
   const nest = (part: Filter): Filter => ({
     kind: "and",
     parts: [
@@ -258,9 +258,9 @@ scenario("subtrees of hidden assets match nothing, at any depth of a query", asy
     ],
   });
   const within = (who: RequestContext) =>
-    ctx.catalog.read(ctx.projectId, (tx) => limitToVisibleSubtrees(who, tx, "eventsAcl", nest(asked)));
+    ctx.catalog.read(ctx.projectId, (tx) => limitToVisibleSubtrees(who, tx, "eventsAcl", nest(filter)));
   assert.deepEqual(await within(reader), nest(underAsset([motor.id])));
-  assert.deepEqual(await within(ctx), nest(asked));
+  assert.deepEqual(await within(ctx), nest(filter));
 });
 
 /** A forest as plainly as can be: names and parents, places found by climbing. */

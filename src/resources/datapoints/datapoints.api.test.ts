@@ -166,15 +166,15 @@ test("protobuf in and out, numbers and strings", async () => {
   assert.deepEqual((await server.ask("POST /timeseries/data", message, isMessage)).json, {});
   const one = encoded("One", { numericData: { points: [point(2000, 4)] } });
   assert.deepEqual((await server.ask(`POST ${path(a)}`, one, isMessage)).json, {});
-  const wanted = { accept: "application/protobuf" };
-  const found = await server.ask(`GET ${path(a)}?start=-5000`, undefined, wanted);
+  const headers = { accept: "application/protobuf" };
+  const found = await server.ask(`GET ${path(a)}?start=-5000`, undefined, headers);
   assert.equal(found.headers.get("content-type"), "application/protobuf");
   assert.deepEqual(decoded(found)["numericData"], { points: [...numbers, point(2000, 4)] });
-  assert.deepEqual(decoded(await server.ask.v04(`GET ${path(b)}`, undefined, wanted))["stringData"], {
+  assert.deepEqual(decoded(await server.ask.v04(`GET ${path(b)}`, undefined, headers))["stringData"], {
     points: strings,
   });
-  assert.equal((await server.ask(`GET ${path(a)}?end=0`, undefined, wanted)).bytes.length, 0);
-  const aggregates = await server.ask(`GET ${path(a)}?aggregates=max&granularity=d`, undefined, wanted);
+  assert.equal((await server.ask(`GET ${path(a)}?end=0`, undefined, headers)).bytes.length, 0);
+  const aggregates = await server.ask(`GET ${path(a)}?aggregates=max&granularity=d`, undefined, headers);
   assert.deepEqual(pointsOf(aggregates), [{ timestamp: 0, max: 4 }]);
 });
 
@@ -234,8 +234,8 @@ test("long responses of strings stream in order", async () => {
   const all = Array.from({ length: 1_200 }, (_, i) => point(i, `${i} ü `.repeat(20)));
   const made = await filled(all, { isString: true });
   assert.deepEqual(await read(made, "limit=5000"), all);
-  const wanted = { accept: "application/protobuf" };
-  const found = await server.ask(`GET ${path(made)}?limit=5000`, undefined, wanted);
+  const headers = { accept: "application/protobuf" };
+  const found = await server.ask(`GET ${path(made)}?limit=5000`, undefined, headers);
   assert.deepEqual(decoded(found)["stringData"], { points: all });
 });
 

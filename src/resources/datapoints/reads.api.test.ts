@@ -169,10 +169,10 @@ test("a bucket that has been read comes again for a start 1 ms later, once by it
   const hourMs = 3_600_000;
   const items = [0, 1, 2].map((hour) => ({ timestamp: hour * hourMs + 5, value: hour }));
   await server.ask(`POST /timeseries/data/${name}`, { items });
-  const asked = { aggregates: "count", granularity: "1h" };
+  const hourlyCount = { aggregates: "count", granularity: "1h" };
   const timesOf = ({ items }: TestResponse) =>
     (items[0]!["datapoints"] as { timestamp: number }[]).map(({ timestamp }) => timestamp / hourMs);
-  const query = (more: object) => ({ items: [{ name, ...asked, ...more }] });
+  const query = (more: object) => ({ items: [{ name, ...hourlyCount, ...more }] });
   // The start is rounded down to the unit (docs/aggregates.md#buckets).
   const again = query({ start: 2 * hourMs + 1, end: 3 * hourMs });
   assert.deepEqual(timesOf(await server.ask("POST /timeseries/dataquery", again)), [2]);

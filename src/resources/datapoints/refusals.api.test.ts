@@ -203,7 +203,7 @@ refused("series that do not exist", [
   unknown("DELETE /timeseries/5/data/deleterange?timestampInclusiveBegin=1&timestampExclusiveEnd=2", 5),
 ]);
 
-const asked = (query: string, message: string, missing?: string): RefusedRequest => ({
+const refusedRead = (query: string, message: string, missing?: string): RefusedRequest => ({
   ask: `GET /timeseries/data/n?${query}`,
   message,
   members: missing ? { missingFields: [missing] } : {},
@@ -213,32 +213,32 @@ const granularityText = "d, h, m or s, or a multiple such as 12h";
 const aggregateText = `one of ${aggregateNames.join(", ")}`;
 
 refused("reads that ask for what cannot be", [
-  asked("start=5&end=4", "Invalid field - start - expected a time not after end (4) but got 5"),
-  asked(
+  refusedRead("start=5&end=4", "Invalid field - start - expected a time not after end (4) but got 5"),
+  refusedRead(
     `start=${nowMs + 1}`,
     `Invalid field - start - expected a time not after end (${nowMs}) but got ${nowMs + 1}`,
   ),
-  asked("start=yesterday", `Invalid field - start - expected ${momentText} but got yesterday`),
-  asked("end=2y-ago", `Invalid field - end - expected ${momentText} but got 2y-ago`),
-  asked("limit=-1", "Invalid field - limit - expected an integer of at least 0 but got -1"),
-  asked("limit=many", "Invalid field - limit - expected an integer of at least 0 but got many"),
-  asked(
+  refusedRead("start=yesterday", `Invalid field - start - expected ${momentText} but got yesterday`),
+  refusedRead("end=2y-ago", `Invalid field - end - expected ${momentText} but got 2y-ago`),
+  refusedRead("limit=-1", "Invalid field - limit - expected an integer of at least 0 but got -1"),
+  refusedRead("limit=many", "Invalid field - limit - expected an integer of at least 0 but got many"),
+  refusedRead(
     "includeOutsidePoints=maybe",
     "Invalid field - includeOutsidePoints - expected true or false but got maybe",
   ),
-  asked("aggregates=avg", "Missing required field - granularity", "granularity"),
-  asked("granularity=1h", "Missing required field - aggregates", "aggregates"),
-  asked(
+  refusedRead("aggregates=avg", "Missing required field - granularity", "granularity"),
+  refusedRead("granularity=1h", "Missing required field - aggregates", "aggregates"),
+  refusedRead(
     "aggregates=median&granularity=1h",
     `Invalid field - aggregates - expected ${aggregateText} but got median`,
   ),
   ...["30", "dd", "d30", "0d", "1.2d"].map((sent) =>
-    asked(
+    refusedRead(
       `aggregates=avg&granularity=${sent}`,
       `Invalid field - granularity - expected ${granularityText} but got ${sent}`,
     ),
   ),
-  asked(
+  refusedRead(
     "aggregates=avg&granularity=d&includeOutsidePoints=true",
     "Invalid field - includeOutsidePoints - expected false with aggregates but got true",
   ),

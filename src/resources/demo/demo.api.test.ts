@@ -58,14 +58,14 @@ async function all(path: string, headers = {}): Promise<Item[]> {
   let cursor: string | undefined;
   do {
     const more = cursor === undefined ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-    const answer = await ask(
+    const result = await ask(
       `GET ${path}${path.includes("?") ? "&" : "?"}limit=1000${more}`,
       undefined,
       headers,
     );
-    assert.equal(answer.status, 200, answer.text);
-    found.push(...answer.items);
-    cursor = answer.nextCursor;
+    assert.equal(result.status, 200, result.text);
+    found.push(...result.items);
+    cursor = result.nextCursor;
   } while (cursor);
   return found;
 }
@@ -356,9 +356,9 @@ test("a project with assets is refused, and so is a caller that does not adminis
     const [made] = (await other.ask.v06("POST /apikeys", { items: [{ userId: user!["id"] }] })).items;
     const headers = { "api-key": String(made!["value"]) };
     for (const change of ["POST /demo", "DELETE /demo"]) {
-      const answer = await other.ask.v06(change, undefined, headers);
-      assert.equal(answer.status, 403);
-      assert.match(answer.error!.message, /administers groups/);
+      const result = await other.ask.v06(change, undefined, headers);
+      assert.equal(result.status, 403);
+      assert.match(result.error!.message, /administers groups/);
     }
     assert.equal((await other.ask.v06("GET /demo", undefined, headers)).status, 200);
     for (const days of [0, 91, 1.5]) assert.equal((await other.ask.v06("POST /demo", { days })).status, 400);

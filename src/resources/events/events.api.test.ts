@@ -399,9 +399,9 @@ test("events, transformers and semantic types are there after a restart, in the 
     "/eventtransformers",
   ];
   const read = () => Promise.all(paths.map(async (path) => (await ok(server.ask.v04(`GET ${path}`))).text));
-  const held = await read();
+  const eventsBefore = await read();
   await server.restart();
-  assert.deepEqual(await read(), held);
+  assert.deepEqual(await read(), eventsBefore);
 });
 
 test("event transformers and semantic types are created, listed and deleted", async () => {

@@ -39,9 +39,9 @@ const plain = (more: Partial<NewEvent> = {}): NewEvent => ({ metadata: {}, asset
 const idsOf = (events: readonly Event[]) => events.map(({ id }) => id);
 
 /** Every page forwards, which read backwards must be the same. */
-async function all(ctx: RequestContext, wanted: Partial<EventsQuery> = {}): Promise<Event[]> {
+async function all(ctx: RequestContext, query: Partial<EventsQuery> = {}): Promise<Event[]> {
   const ask = (page: PageQuery) =>
-    listEvents(ctx, { filter: everything, direction: "ascending", ...wanted, page });
+    listEvents(ctx, { filter: everything, direction: "ascending", ...query, page });
   const pages = [await ask({ limit: 3 })];
   for (let next = pages[0]!.next; next; next = pages.at(-1)!.next)
     pages.push(await ask({ limit: 3, after: next }));
@@ -244,27 +244,27 @@ interface Plant {
 }
 
 /** Does a step in both; the service must refuse exactly the steps after which two sources would clash. */
-async function perform(ctx: RequestContext, held: Map<number, Event>, { assets, gone }: Plant, one: Step) {
+async function perform(ctx: RequestContext, model: Map<number, Event>, { assets, gone }: Plant, one: Step) {
   const linksOf = ({ links }: Draft) => links.map((at) => assets[at]!).filter((id) => !gone.has(id));
   const clash = (problem: unknown) =>
     problem instanceof Failure && ["event-duplicates", "field-invalid"].includes(problem.failure);
-  const known = [...held.keys()];
+  const known = [...model.keys()];
   if ("create" in one) {
     const items = one.create.map(({ links, ...draft }) =>
       plain({ ...present<Partial<NewEvent>>(draft), assetIds: linksOf({ links, ...draft }) }),
     );
-    if (hasClash([...held.values(), ...items])) return assert.rejects(createEvents(ctx, items), clash);
+    if (hasClash([...model.values(), ...items])) return assert.rejects(createEvents(ctx, items), clash);
     const made = await createEvents(ctx, items);
     for (const [at, event] of made.entries()) {
       const { id, createdTime, lastUpdatedTime, ...rest } = event;
       assert.deepEqual(rest, items[at]);
-      held.set(id, event);
+      model.set(id, event);
     }
   } else if ("update" in one && known.length > 0) {
-    const wanted = new Map(one.update.map(([which, ...change]) => [known[which % known.length]!, change]));
-    const after = new Map(held);
-    const changes = [...wanted].map(([id, [{ links, ...draft }, how]]): EventChange => {
-      const before = held.get(id)!;
+    const query = new Map(one.update.map(([which, ...change]) => [known[which % known.length]!, change]));
+    const after = new Map(model);
+    const changes = [...query].map(([id, [{ links, ...draft }, how]]): EventChange => {
+      const before = model.get(id)!;
       const given = linksOf({ links, ...draft });
       const kept = before.assetIds.filter((asset) => how !== "remove" || !given.includes(asset));
       const all = how === "set" ? given : how === "add" ? [...before.assetIds, ...given] : kept;
@@ -277,17 +277,17 @@ async function perform(ctx: RequestContext, held: Map<number, Event>, { assets, 
       const { lastUpdatedTime, ...rest } = event;
       const { lastUpdatedTime: _, ...expected } = after.get(event.id)!;
       assert.deepEqual(rest, expected);
-      held.set(event.id, event);
+      model.set(event.id, event);
     }
   } else if ("remove" in one && known.length > 0) {
     await deleteEvents(ctx, [known[one.remove % known.length]!]);
-    held.delete(known[one.remove % known.length]!);
+    model.delete(known[one.remove % known.length]!);
   } else if ("removeAsset" in one && !gone.has(assets[one.removeAsset]!)) {
     await deleteAssets(ctx, [assets[one.removeAsset]!]);
     const lost = one.removeAsset < 3 ? assets.slice(one.removeAsset, 3) : [assets[one.removeAsset]!];
     for (const id of lost) gone.add(id);
-    for (const event of held.values())
-      held.set(event.id, { ...event, assetIds: event.assetIds.filter((id) => !gone.has(id)) });
+    for (const event of model.values())
+      model.set(event.id, { ...event, assetIds: event.assetIds.filter((id) => !gone.has(id)) });
   }
 }
 
@@ -310,9 +310,9 @@ function ordered(
   });
 }
 
-async function compare(ctx: RequestContext, held: ReadonlyMap<number, Event>, { assets, gone }: Plant) {
+async function compare(ctx: RequestContext, model: ReadonlyMap<number, Event>, { assets, gone }: Plant) {
   for (const direction of ["ascending", "descending"] as const) {
-    const events = ordered(held.values(), "startTime", direction, false);
+    const events = ordered(model.values(), "startTime", direction, false);
     assert.deepEqual(await all(ctx, { direction }), events);
     const between = events.filter(({ startTime: at }) => at !== undefined && at >= -1 && at <= 1);
     assert.deepEqual(await all(ctx, { direction, startFrom: -1, startTo: 1 }), between);
@@ -320,12 +320,12 @@ async function compare(ctx: RequestContext, held: ReadonlyMap<number, Event>, { 
       ...{ filter: everything, boostName: false, limit: 1000, offset: 0 },
       sort: { field: "endTime", direction },
     });
-    assert.deepEqual(found, ordered(held.values(), "endTime", direction, true));
+    assert.deepEqual(found, ordered(model.values(), "endTime", direction, true));
   }
   const on = (filter: Filter) => all(ctx, { filter });
   const below = (at: number) => (at < 3 ? assets.slice(at, 3) : [assets[at]!]).filter((id) => !gone.has(id));
   for (const [at, asset] of assets.entries()) {
-    const events = ordered(held.values(), "startTime", "ascending", true);
+    const events = ordered(model.values(), "startTime", "ascending", true);
     assert.deepEqual(
       await on(hasOneOf("assetIds", [asset])),
       events.filter(({ assetIds }) => assetIds.includes(asset)),
@@ -348,9 +348,9 @@ scenario("whatever is created, changed and deleted, events are a plain list's", 
       ...["3", "4", "5"].map((name) => ({ name })),
     ]);
     const plant = { assets: made.map(({ id }) => id), gone: new Set<number>() };
-    const held = new Map<number, Event>();
-    for (const one of steps) await perform(ctx, held, plant, one);
-    await compare(ctx, held, plant);
+    const model = new Map<number, Event>();
+    for (const one of steps) await perform(ctx, model, plant, one);
+    await compare(ctx, model, plant);
   });
   await fc.assert(property, { numRuns: catalog === catalogs.naive ? 100 : 12 });
 });

@@ -42,7 +42,7 @@ before(async () => {
 after(() => server.close());
 
 const none = `${invalid("items")} at least 1 items but got 0`;
-const held = (...names: ("leak" | "trip")[]) => {
+const refusedNames = (...names: ("leak" | "trip")[]) => {
   const sourceIds = { leak: "1", trip: "2" };
   const pairs = names.map((one) => `sap ${sourceIds[one]}`);
   return {
@@ -128,14 +128,14 @@ const creations: readonly Refused[] = [
     message: `${invalid("items[1].id")} none, as the service assigns ids, but got 5`,
   },
   { body: items({ eventTransformerId: "x" }), message: `${invalid("items[0].eventTransformerId")} ...` },
-  { body: items({}, { source: "sap", sourceId: "2" }), ...held("trip") },
+  { body: items({}, { source: "sap", sourceId: "2" }), ...refusedNames("trip") },
   {
     body: items(
       { source: "sap", sourceId: "2" },
       { source: "sap", sourceId: "3" },
       { source: "sap", sourceId: "1" },
     ),
-    ...held("trip", "leak"),
+    ...refusedNames("trip", "leak"),
   },
   {
     body: items(
@@ -151,7 +151,7 @@ const creations: readonly Refused[] = [
       { source: "s", sourceId: "1" },
       { source: "sap", sourceId: "1" },
     ),
-    ...held("leak"),
+    ...refusedNames("leak"),
   },
   {
     body: items(...Array(limits.itemsPerWriteMax + 1).fill({})),
@@ -217,7 +217,7 @@ const changes: readonly Refused[] = [
   },
   {
     body: items({ id: "{plain}", source: { set: "sap" }, sourceId: { set: "1" } }, { id: "{trip}" }),
-    ...held("leak"),
+    ...refusedNames("leak"),
   },
   {
     body: items(
@@ -234,7 +234,10 @@ test("changes of many that cannot be", async () => {
 
 test("changes of one that cannot be, by POST and by PATCH", async () => {
   for (const path of ["POST /events/{plain}/update", "PATCH /events/{plain}"]) {
-    await refuses(path, { body: { source: { set: "sap" }, sourceId: { set: "2" } }, ...held("trip") });
+    await refuses(path, {
+      body: { source: { set: "sap" }, sourceId: { set: "2" } },
+      ...refusedNames("trip"),
+    });
     const asset = `${invalid("assetIds")} ids of existing assets but got 7`;
     await refuses(path, { body: { assetIds: { set: [7] } }, message: asset });
     const path7 = `${invalid("id")} {plain} as in the path but got 7`;
@@ -261,7 +264,7 @@ test("overwrites that cannot be", async () => {
     const ask = (refused: Refused) => refuses(path, { ...refused, version });
     await ask({ body: items({ type: "x" }), ...missing("items[0].id") });
     await ask({ body: items({ id: "{plain}", type: "x" }, { id: 7 }), ...unknown(7) });
-    await ask({ body: items({ id: "{plain}", source: "sap", sourceId: "1" }), ...held("leak") });
+    await ask({ body: items({ id: "{plain}", source: "sap", sourceId: "1" }), ...refusedNames("leak") });
     const setter = `${invalid("items[0].startTime")} integer but got object`;
     await ask({ body: items({ id: "{plain}", startTime: { set: 5 } }), message: setter });
     const asset = `${invalid("items[0].assetIds")} ids of existing assets but got 7`;

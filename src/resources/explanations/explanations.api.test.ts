@@ -23,9 +23,9 @@ const below = (...names: string[]) => ({ assetIdScope: { subtreeIds: names.map((
 const grant = (acl: string, actions: readonly string[], scope: object) => ({ [acl]: { actions, scope } });
 
 async function make(path: string, name: string, item: object): Promise<number> {
-  const answer = await server.ask.v06(`POST ${path}`, { items: [item] });
-  assert.ok(answer.status < 300, answer.text);
-  ids[name] = idsOf(answer)[0]!;
+  const response = await server.ask.v06(`POST ${path}`, { items: [item] });
+  assert.ok(response.status < 300, response.text);
+  ids[name] = idsOf(response)[0]!;
   return ids[name];
 }
 
@@ -209,8 +209,8 @@ test("only administrators get explanations, and invalid queries are refused", as
     [`resource=assets&id=${ids["tank"]}&groupIds=[12345]`, 400, "No such ids: 12345"],
   ];
   for (const [query, status, message] of cases) {
-    const answer = await ask(query);
-    assert.equal(answer.status, status, query);
-    assert.ok(answer.error!.message.startsWith(message), answer.error!.message);
+    const response = await ask(query);
+    assert.equal(response.status, status, query);
+    assert.ok(response.error!.message.startsWith(message), response.error!.message);
   }
 });

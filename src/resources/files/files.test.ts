@@ -39,8 +39,8 @@ const file = (name: string, more: Partial<NewFile> = {}): NewFile => ({
 });
 
 const start = async (ctx: RequestContext, file: NewFile, overwrite = false): Promise<number> => {
-  const wanted = { file, overwrite, resumable: false, contentType: undefined, baseUrl: "http://a" };
-  return (await startUpload(ctx, wanted)).fileId;
+  const newUpload = { file, overwrite, resumable: false, contentType: undefined, baseUrl: "http://a" };
+  return (await startUpload(ctx, newUpload)).fileId;
 };
 
 const listed = async (ctx: RequestContext) => {
@@ -100,7 +100,7 @@ scenario("a name or a source that an unseen file has is taken, and its id is not
   assert.deepEqual(await listed(ctx), [id]);
 });
 
-const held: StoredFile = {
+const stored: StoredFile = {
   ...{ id: 1, name: "a", directory: "/d", metadata: { a: "b" }, createdTime: 1, lastUpdatedTime: 1 },
   assetIds: [1, 2, 3],
   source: "erp",
@@ -108,9 +108,9 @@ const held: StoredFile = {
 
 test("a change that brings nothing new is no change", () => {
   const same = [{}, { name: "a" }, { assetIds: { add: [2], remove: [9] } }, { sourceId: null }];
-  for (const change of same) assert.equal(changeFile(held, change, 9), held);
-  const cleared = changeFile(held, { source: null, directory: null, metadata: null }, 9);
-  const { source: _, ...rest } = held;
+  for (const change of same) assert.equal(changeFile(stored, change, 9), stored);
+  const cleared = changeFile(stored, { source: null, directory: null, metadata: null }, 9);
+  const { source: _, ...rest } = stored;
   assert.deepEqual(cleared, { ...rest, directory: "", metadata: {}, lastUpdatedTime: 9 });
 });
 
@@ -118,14 +118,14 @@ test("a list is set, then added to, then taken from, without repeats and within 
   const items = fc.option(fc.array(fc.integer({ min: 1, max: 9 })), { nil: undefined });
   fc.assert(
     fc.property(items, items, items, (set, add, remove) => {
-      const { assetIds = [] } = changeFile(held, { assetIds: { set, add, remove } }, 9);
-      const expected = new Set([...(set ?? held.assetIds!), ...(add ?? [])]);
+      const { assetIds = [] } = changeFile(stored, { assetIds: { set, add, remove } }, 9);
+      const expected = new Set([...(set ?? stored.assetIds!), ...(add ?? [])]);
       for (const one of remove ?? []) expected.delete(one);
       assert.deepEqual(assetIds, [...expected]);
     }),
   );
   const many = Array.from({ length: limits.fileLinksMax }, (_, at) => at + 10);
   const tooMany = refusal("too-many");
-  assert.equal(changeFile(held, { assetIds: { set: many } }, 9).assetIds!.length, many.length);
-  assert.throws(() => changeFile(held, { assetIds: { set: [1, ...many] } }, 9), tooMany);
+  assert.equal(changeFile(stored, { assetIds: { set: many } }, 9).assetIds!.length, many.length);
+  assert.throws(() => changeFile(stored, { assetIds: { set: [1, ...many] } }, 9), tooMany);
 });

@@ -490,7 +490,7 @@ test("links begin with the public address of the settings, else with that of the
   assert.ok(url.startsWith(`${server.baseUrl}/blobs/upload-`), url);
   const { port } = new URL(server.baseUrl);
   const address = `http://localhost:${port}/api/0.4/projects/demo/storage/${fileId}`;
-  const asked = await fetch(address, { headers: { "api-key": server.key } });
-  const { data } = (await asked.json()) as { data: string };
+  const linkResponse = await fetch(address, { headers: { "api-key": server.key } });
+  const { data } = (await linkResponse.json()) as { data: string };
   assert.ok(data.startsWith(`http://localhost:${port}/blobs/download-`), data);
 });

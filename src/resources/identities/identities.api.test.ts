@@ -105,10 +105,10 @@ test("a key ends when its time comes, and with its account", async () => {
 test("the last use of a key is known to within a minute", async () => {
   const { id, ask } = await keyOf(await newAccount(reads));
   const lastUsed = async () => (await server.ask(`GET /apikeys/${id}`)).items[0]!["lastUsedTime"];
-  const until = async (wanted: number) => {
-    for (let tries = 0; tries < 100 && (await lastUsed()) !== wanted; tries++)
+  const until = async (expected: number) => {
+    for (let tries = 0; tries < 100 && (await lastUsed()) !== expected; tries++)
       await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.equal(await lastUsed(), wanted);
+    assert.equal(await lastUsed(), expected);
   };
   assert.equal(await lastUsed(), undefined);
   const firstMs = nowMs;
@@ -159,13 +159,13 @@ test("no caller locks everybody out: the last administrator's group, account and
   const [key] = idsOf(await server.ask("GET /apikeys"));
   const message =
     "After this no key could administer the project; give another account these rights and a key first";
-  const asked: [string, unknown][] = [
+  const cases: [string, unknown][] = [
     ["POST /groups/delete", group],
     [`POST /groups/${group}/users/remove`, user],
     ["POST /users/delete", user],
     ["POST /apikeys/delete", key],
   ];
-  for (const [ask, item] of asked) {
+  for (const [ask, item] of cases) {
     const { status, error } = await server.ask(ask, list(item));
     assert.deepEqual([status, error], [400, { code: 400, message }], ask);
   }
@@ -190,7 +190,7 @@ test("another project's accounts, keys and groups are as if they did not exist",
   const [group] = idsOf(await theirs("GET /groups?all=true"));
   const [keyId] = idsOf(await theirs("GET /apikeys?all=true"));
   const [own] = await made("/users", { uniqueName: "neighbourly" });
-  const asked: [string, unknown][] = [
+  const cases: [string, unknown][] = [
     ["POST /users/delete", user],
     ["POST /groups/delete", group],
     ["POST /apikeys/delete", keyId],
@@ -199,7 +199,7 @@ test("another project's accounts, keys and groups are as if they did not exist",
     ["PUT /defaultgroup", group],
     [`POST /groups/${group}/users`, own],
   ];
-  for (const [ask, item] of asked)
+  for (const [ask, item] of cases)
     assert.ok([400, 404].includes((await server.ask(ask, list(item))).status), ask);
   for (const path of [`/users/${user}`, `/groups/${group}`, `/apikeys/${keyId}`])
     assert.equal((await server.ask(`GET ${path}`)).status, 404, path);

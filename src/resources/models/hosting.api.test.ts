@@ -19,14 +19,14 @@ test("while it is off, or without Python, each operation is refused and says wha
   const off = await startTestServer();
   t.after(() => off.close());
   for (const { method, path } of modelRoutes) {
-    const asked = path.replaceAll(/\{\w+\}/g, "1").replace("/analytics/models", "");
+    const address = path.replaceAll(/\{\w+\}/g, "1").replace("/analytics/models", "");
     const { send } = modelHosting(off);
     const names = { name: "n", packageName: "p", modelId: 1, sourcePackageId: 1, trainingDetails: {} };
     const dataSpec = { stride: 1, windowSize: 1, output: { timeSeries: { a: { id: 1 } } } };
     const update = { description: { set: "d" } };
     const whole = path.endsWith("/update") ? update : { ...names, instances: [], dataSpec };
     const body = method === "GET" ? undefined : whole;
-    const response = await send(`${method} ${asked}`, body);
+    const response = await send(`${method} ${address}`, body);
     assert.equal(response.status, 400, `${method} ${path}`);
     assert.match(response.error!.message, /^Model hosting is off.*MILLRACE_MODELS=on enables it$/);
   }
@@ -297,16 +297,16 @@ describe("a schedule that has missed very many windows", hosting, () => {
     const { newModel, sent, send } = modelHosting(server);
     // Those of other tests would have missed as many.
     for (const { id } of (await send("GET /schedules")).items) await sent(`DELETE /schedules/${id}`);
-    const wanted = scheduleOf(await newModel(), await newSeries(), await newSeries());
-    const id = (await sent("POST /schedules", wanted))["id"];
-    nowMs = wanted.dataSpec.start + 1_004 * 10 * minuteMs;
+    const input = scheduleOf(await newModel(), await newSeries(), await newSeries());
+    const id = (await sent("POST /schedules", input))["id"];
+    nowMs = input.dataSpec.start + 1_004 * 10 * minuteMs;
     const running = runDue();
     let runs = await send(`GET /schedules/${id}/runs`);
     while (runs.items.length < 2) runs = await send(`GET /schedules/${id}/runs`);
     await sent(`DELETE /schedules/${id}`);
     await running;
     const [skipped, first] = runs.items.toReversed();
-    const fiveWindows = wanted.dataSpec.start + 4 * 10 * minuteMs;
+    const fiveWindows = input.dataSpec.start + 4 * 10 * minuteMs;
     assert.deepEqual([skipped!["status"], skipped!["windowEnd"]], ["SKIPPED", fiveWindows]);
     assert.equal(first!["windowEnd"], fiveWindows + 10 * minuteMs);
     assert.equal((await send(`GET /schedules/${id}`)).status, 404);

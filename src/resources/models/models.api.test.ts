@@ -312,9 +312,9 @@ describe("a schedule", hosting, () => {
     const { model } = await deployed(echo);
     const [from, to] = [await newSeries(level(60)), await newSeries()];
     nowMs = firstMs;
-    const wanted = scheduleOf(model, { from, to });
-    const schedule = await sent("POST /schedules", wanted);
-    assert.deepEqual([schedule["args"], schedule["dataSpec"]], [wanted.args, wanted.dataSpec]);
+    const newSchedule = scheduleOf(model, { from, to });
+    const schedule = await sent("POST /schedules", newSchedule);
+    assert.deepEqual([schedule["args"], schedule["dataSpec"]], [newSchedule.args, newSchedule.dataSpec]);
     const id = schedule["id"] as number;
     await runDue();
     assert.deepEqual(await runsOf(id), []);
@@ -417,8 +417,8 @@ class Model:
       filesDataSpec: { fileIds: { note: fileId } },
     };
     const outputDataSpec = { timeSeriesDataSpecs: [{ timeSeries: [{ id: to, label: "total" }] }] };
-    const wanted = { name: "old", modelId: model, args: {}, inputDataSpec, outputDataSpec };
-    const schedule = await sent("POST /schedules", wanted);
+    const newSchedule = { name: "old", modelId: model, args: {}, inputDataSpec, outputDataSpec };
+    const schedule = await sent("POST /schedules", newSchedule);
     assert.deepEqual(schedule["inputDataSpec"], inputDataSpec);
     nowMs = firstMs + 6 * minuteMs;
     await runDue();

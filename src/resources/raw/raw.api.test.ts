@@ -42,9 +42,9 @@ async function ok(
   body?: unknown,
   headers?: Record<string, string>,
 ): Promise<TestResponse> {
-  const answer = await server.ask(methodAndPath, body, headers);
-  assert.equal(answer.status, 200, `${methodAndPath}: ${answer.text}`);
-  return answer;
+  const result = await server.ask(methodAndPath, body, headers);
+  assert.equal(result.status, 200, `${methodAndPath}: ${result.text}`);
+  return result;
 }
 
 /** Creates a table with these rows, as JSON text; returns its path. */
@@ -55,7 +55,7 @@ async function tableOf(...rows: string[]): Promise<string> {
 }
 let tableCount = 0;
 
-const keysOf = (answer: TestResponse) => answer.items.map((item) => item["key"]);
+const keysOf = (result: TestResponse) => result.items.map((item) => item["key"]);
 /** The rows of a response, without their times. */
 const rowsText = ({ text }: TestResponse) => text.replaceAll(/,"lastUpdatedTime":\d+/g, "");
 
@@ -256,9 +256,9 @@ test("CSV out: quoted header, plain cells, JSON text of what nests, numbers as s
     '{"key":"b,\\"c","columns":{"t":"li\\nne","late":true,"e":1e400}}',
   );
   const csv = async (query: string) => {
-    const answer = await ok(`GET ${path}${query}`, undefined, { accept: "text/csv" });
-    assert.match(answer.headers.get("content-type")!, /^text\/csv/);
-    return answer.text;
+    const result = await ok(`GET ${path}${query}`, undefined, { accept: "text/csv" });
+    assert.match(result.headers.get("content-type")!, /^text\/csv/);
+    return result.text;
   };
   assert.equal(
     await csv(""),

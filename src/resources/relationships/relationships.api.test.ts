@@ -63,8 +63,8 @@ test("what is created comes back, also after a restart, in 0.5 and 0.6", async (
   assert.deepEqual((await server.ask(`GET /relationships/${encodeURIComponent("whole/é")}`)).items, [
     items[0],
   ]);
-  const asked = { items: ["bare", { externalId: "whole/é" }] };
-  assert.deepEqual((await server.ask("POST /relationships/byids", asked)).items, items.toReversed());
+  const body = { items: ["bare", { externalId: "whole/é" }] };
+  assert.deepEqual((await server.ask("POST /relationships/byids", body)).items, items.toReversed());
 });
 
 test("the list is filtered by external id, data set and labels", async () => {
@@ -144,9 +144,9 @@ test("those of an asset are found by its id at either end, unless it is hidden",
   ];
   const [projectId] = await projectIds(server.app.services);
   const hidden = contextWith(server.app.services, capabilities, projectId);
-  const wanted = { filter: everything, page: { limit: 10 } };
-  assert.deepEqual((await listRelationships(hidden, { ...wanted, assetId: first })).items, []);
-  assert.equal((await listRelationships(hidden, { ...wanted, assetId: second })).items.length, 1);
+  const everyLink = { filter: everything, page: { limit: 10 } };
+  assert.deepEqual((await listRelationships(hidden, { ...everyLink, assetId: first })).items, []);
+  assert.equal((await listRelationships(hidden, { ...everyLink, assetId: second })).items.length, 1);
 });
 
 test("they are deleted one by one or together", async () => {
@@ -247,15 +247,15 @@ test("what cannot be is refused, and nothing changes", async () => {
 });
 
 test("who may only read does not write, and who may nothing sees nothing", async () => {
-  const [held] = (await create(flow("right"))).items;
+  const [created] = (await create(flow("right"))).items;
   const contextOf = (...actions: readonly "READ"[]) =>
     contextWith(server.app.services, [{ acl: "relationshipsAcl", actions, scope: { kind: "all" } }]);
   const forbidden = refusal("forbidden");
   const reader = contextOf("READ");
   await assert.rejects(createRelationships(reader, []), forbidden);
   await assert.rejects(deleteRelationships(reader, ["right"]), forbidden);
-  const wanted = { filter: everything, page: { limit: 1 } };
-  await assert.rejects(listRelationships(contextOf(), wanted), forbidden);
+  const everyLink = { filter: everything, page: { limit: 1 } };
+  await assert.rejects(listRelationships(contextOf(), everyLink), forbidden);
   await assert.rejects(getRelationship(contextOf(), "right"), forbidden);
-  assert.deepEqual((await server.ask("GET /relationships/right")).items, [held]);
+  assert.deepEqual((await server.ask("GET /relationships/right")).items, [created]);
 });

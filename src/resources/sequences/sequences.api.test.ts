@@ -242,8 +242,8 @@ test("as CSV: a header of names and ids, quotes where they are needed", async ()
     [0, 'say "no"', "9007199254740993"],
     ["9223372036854775807", "two\nlines", null],
   ]);
-  const asked = ask(`POST /sequences/${made.id}/getdata`, { items: [{}] }, { accept: "text/csv" });
-  const { text, headers } = await asked;
+  const csvResponse = ask(`POST /sequences/${made.id}/getdata`, { items: [{}] }, { accept: "text/csv" });
+  const { text, headers } = await csvResponse;
   const [first, second] = made.columnIds;
   assert.equal(headers.get("content-type"), "text/csv; charset=utf-8");
   assert.equal(

@@ -56,20 +56,20 @@ async function newSequence(ctx: RequestContext, more: Partial<NewSequence> = {})
 
 const columnIdsOf = ({ columns }: Sequence) => columns.map(({ id }) => id);
 
-interface Asked {
+interface ReadOptions {
   readonly from?: bigint;
   readonly to?: bigint;
   readonly columnIds?: readonly number[];
   readonly page?: PageQuery;
 }
 
-const read = (ctx: RequestContext, { id }: Sequence, asked: Asked = {}): Promise<SequenceRows> =>
+const read = (ctx: RequestContext, { id }: Sequence, options: ReadOptions = {}): Promise<SequenceRows> =>
   readRows(ctx, {
     sequenceId: id,
-    from: asked.from ?? 0n,
-    to: asked.to ?? longMax,
-    columns: (asked.columnIds ?? []).map((id) => ({ id, field: "columns" })),
-    page: asked.page ?? { limit: limits.sequenceRowsPerReadMax },
+    from: options.from ?? 0n,
+    to: options.to ?? longMax,
+    columns: (options.columnIds ?? []).map((id) => ({ id, field: "columns" })),
+    page: options.page ?? { limit: limits.sequenceRowsPerReadMax },
   });
 
 const rowsOf = ({ page }: SequenceRows) => page.items.map(({ rowNumber, cells }) => [rowNumber, ...cells]);
@@ -81,7 +81,7 @@ const row = (rowNumber: bigint, cells: Readonly<Record<number, Cell | null>>) =>
   field: "row",
 });
 
-const cells: readonly [type: ColumnValueType, sent: Cell, held: Cell | undefined][] = [
+const cells: readonly [type: ColumnValueType, sent: Cell, stored: Cell | undefined][] = [
   ["STRING", "", ""],
   ["STRING", "5", "5"],
   ["STRING", 5, undefined],
@@ -130,8 +130,8 @@ const cells: readonly [type: ColumnValueType, sent: Cell, held: Cell | undefined
 ];
 
 test("a cell holds just what was sent, or nothing", () => {
-  for (const [type, sent, held] of cells)
-    assert.equal(cellOf(type, sent), held, `${JSON.stringify(sent)} in a ${type} column`);
+  for (const [type, sent, stored] of cells)
+    assert.equal(cellOf(type, sent), stored, `${JSON.stringify(sent)} in a ${type} column`);
 });
 
 test("every double comes back from its text", () => {
@@ -203,16 +203,16 @@ class Model {
   }
 
   async #write(rows: readonly (readonly [bigint, Cells])[]): Promise<void> {
-    const sent = rows.map(([number, held]) =>
+    const sent = rows.map(([number, stored]) =>
       row(
         number,
         Object.fromEntries(
-          Object.entries(held).map(([type, cell]) => [this.#columnId(type as ColumnValueType), cell]),
+          Object.entries(stored).map(([type, cell]) => [this.#columnId(type as ColumnValueType), cell]),
         ),
       ),
     );
     await writeRows(this.#ctx, this.#sequence.id, sent);
-    for (const [number, held] of rows) this.rows.set(number, held);
+    for (const [number, stored] of rows) this.rows.set(number, stored);
   }
 
   async #replaceColumn(type: ColumnValueType): Promise<void> {
@@ -234,7 +234,7 @@ class Model {
     const expected = [...this.rows]
       .filter(([number]) => number >= from && number <= to)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([number, held]) => [number, ...types.map((type) => plain(held[type]))]);
+      .map(([number, stored]) => [number, ...types.map((type) => plain(stored[type]))]);
     assert.deepEqual(found, expected);
   }
 }

@@ -90,9 +90,9 @@ test("the nearest names are those of comparing all, however many fit and however
     fc.array(named, { maxLength: 60 }),
     bounds,
     fc.integer({ min: 1, max: 60 }),
-    (tags, names, wanted, pageSize) => {
-      const expected = tags.map((one) => naiveMatches(one, names, wanted));
-      assert.deepEqual(nearestOf(tags, names, wanted, pageSize), expected);
+    (tags, names, matchBounds, pageSize) => {
+      const expected = tags.map((one) => naiveMatches(one, names, matchBounds));
+      assert.deepEqual(nearestOf(tags, names, matchBounds, pageSize), expected);
     },
   );
   fc.assert(property, { numRuns: 500 });
@@ -105,9 +105,9 @@ test("the same when the names are more than one batch holds", () => {
   );
   assert.ok(names.length > limits.tagNamesPerBatch);
   const tags = ["0a-9j-13", "5c5c-1", "x", "9j9j13", "5-5-5-5"];
-  const wanted = { scoreMax: 3, matchesMax: 7 };
-  const expected = tags.map((one) => naiveMatches(one, names, wanted));
-  assert.deepEqual(nearestOf(tags, names, wanted, 5_000), expected);
+  const matchBounds = { scoreMax: 3, matchesMax: 7 };
+  const expected = tags.map((one) => naiveMatches(one, names, matchBounds));
+  assert.deepEqual(nearestOf(tags, names, matchBounds, 5_000), expected);
 });
 
 test("a trie gives the distance of every name up to the maximum, for strings of any lengths", () => {

@@ -17,8 +17,8 @@ before(async () => {
 });
 after(() => server.close());
 beforeEach(async () => {
-  const held = await server.ask("GET /timeseries?limit=10000");
-  if (held.items.length > 0) await ok(server.ask.v06("POST /timeseries/delete", { items: idsOf(held) }));
+  const stored = await server.ask("GET /timeseries?limit=10000");
+  if (stored.items.length > 0) await ok(server.ask.v06("POST /timeseries/delete", { items: idsOf(stored) }));
 });
 
 async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {

@@ -69,14 +69,14 @@ async function walk(ask: (page: PageQuery) => Promise<Page<TimeSeries>>, limit: 
 function slowCatalog(inner: Catalog) {
   let gate: Promise<void> | undefined;
   let commits: Promise<void> | undefined;
-  const held = async <TestResponse>(response: Promise<TestResponse>) => {
+  const delayed = async <TestResponse>(response: Promise<TestResponse>) => {
     const waiting = gate;
     const settled = await response;
     await waiting;
     return settled;
   };
   const catalog: Catalog = {
-    read: (tenant, work) => held(inner.read(tenant, work)),
+    read: (tenant, work) => delayed(inner.read(tenant, work)),
     write: (tenant, work) => {
       const waiting = commits;
       const beforeCommit = async (tx: CatalogWriter) => {
@@ -84,7 +84,7 @@ function slowCatalog(inner: Catalog) {
         await waiting;
         return response;
       };
-      return held(inner.write(tenant, beforeCommit));
+      return delayed(inner.write(tenant, beforeCommit));
     },
     lastId: () => inner.lastId(),
     close: () => inner.close(),
@@ -456,17 +456,17 @@ describe("memory of what a bounded caller reaches", () => {
     type Setting = Awaited<ReturnType<typeof setting>>;
     const change = ({ ctx, series }: Setting, one: Parameters<typeof updateTimeSeries>[1]["changes"][0]) =>
       updateTimeSeries(ctx, { keys: { ids: [series.id] }, changes: [one], status: 404 });
-    const leaving: readonly ((held: Setting) => Promise<unknown>)[] = [
+    const leaving: readonly ((plant: Setting) => Promise<unknown>)[] = [
       ({ ctx, pump, yard }) => updateAsset(ctx, { id: pump.id, parentId: yard.id }),
       ({ ctx, pump }) => deleteAssets(ctx, [pump.id]),
-      (held) => change(held, { assetId: held.yard.id }),
-      (held) => change(held, { securityCategories: { add: [7] } }),
+      (plant) => change(plant, { assetId: plant.yard.id }),
+      (plant) => change(plant, { securityCategories: { add: [7] } }),
     ];
     for (const leave of leaving) {
-      const held = await setting();
-      assert.equal(await held.isReached(), true);
-      await leave(held);
-      assert.equal(await held.isReached(), false, `${leave}`);
+      const plant = await setting();
+      assert.equal(await plant.isReached(), true);
+      await leave(plant);
+      assert.equal(await plant.isReached(), false, `${leave}`);
     }
   });
 

@@ -262,8 +262,10 @@ test("rows that an older version kept by id are found and replaced by their key"
   const after = await open("catalog.db");
   await after.write(1, (tx) => tx.put(lines, [{ ...two!, text: "new" }, three!]));
   const order = [{ field: "name", direction: "ascending" } as const];
-  const held = await after.read(1, (tx) => tx.find(lines, { filter: everything, order, page: { limit: 9 } }));
-  assert.deepEqual(held, [one, { ...two, text: "new" }, three]);
+  const stored = await after.read(1, (tx) =>
+    tx.find(lines, { filter: everything, order, page: { limit: 9 } }),
+  );
+  assert.deepEqual(stored, [one, { ...two, text: "new" }, three]);
 });
 
 test("opening an unchanged file again rebuilds nothing", async (t) => {

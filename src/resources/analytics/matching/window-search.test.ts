@@ -119,13 +119,13 @@ const cases = fc
       length: fc.integer({ min: 2, max: 40 }),
     }),
   )
-  .map(({ columns, window, offset, isOwn, length: wanted, ...rest }): Case => {
+  .map(({ columns, window, offset, isOwn, length: lengthMax, ...rest }): Case => {
     const size = Math.min(...columns.map((one) => one.length));
     const cut = columns.map((one) => one.slice(0, size).map((sample) => sample + offset));
-    const own = cut.map((one) => one.slice(0, wanted));
+    const own = cut.map((one) => one.slice(0, lengthMax));
     const isWhole = isOwn && own.every((one) => !one.some(Number.isNaN));
     const from = isWhole ? own : window;
-    const length = Math.min(wanted, ...from.map((one) => one.length));
+    const length = Math.min(lengthMax, ...from.map((one) => one.length));
     return { ...rest, columns: cut, window: from.map((one) => one.slice(0, length)) };
   })
   .filter(({ window }) => window[0]!.length >= 2);

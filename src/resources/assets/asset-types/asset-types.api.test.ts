@@ -147,7 +147,7 @@ test("0.4 and 0.5 take types as well, and do not show them", async () => {
   const types = [{ id: type.id }];
   const typeIdsOf = async (id: unknown) => {
     const [asset] = await ask(`GET /assets/${id}`);
-    return (asset!["types"] as { readonly id: unknown }[]).map((held) => held.id);
+    return (asset!["types"] as { readonly id: unknown }[]).map((stored) => stored.id);
   };
   for (const older of [server.ask.v04, server.ask.v05]) {
     const [made] = (await older("POST /assets", items({ name: "q", types }))).items;
@@ -173,8 +173,8 @@ test("an update sets, removes, adds and edits types, in this order", async () =>
   const update = async (types: unknown) => {
     const [changed] = await ask("POST /assets/update", items({ id: asset.id, types }));
     assert.deepEqual(await ask(`GET /assets/${asset.id}`), [changed]);
-    const held = changed!["types"] as { id: number; fields: { id: number; value: unknown }[] }[];
-    return held.map(({ id, fields }) => [id, ...fields.map((field) => [field.id, field.value])]);
+    const stored = changed!["types"] as { id: number; fields: { id: number; value: unknown }[] }[];
+    return stored.map(({ id, fields }) => [id, ...fields.map((field) => [field.id, field.value])]);
   };
   assert.deepEqual(
     await update({ add: [{ id: motor.id, fields: [{ id: motorIds["string"], value: "m" }] }] }),
