@@ -172,8 +172,12 @@ describe("the trend", () => {
 
   it("says which series does not exist, and still shows the others", async () => {
     const page = await console.open({ path: `/trend?series=flow&series=nothing&${whole}` });
-    await page.getByText("There is no series nothing").waitFor();
+    await page.getByRole("alert").getByText("nothing is not drawn: it was deleted or renamed").waitFor();
+    await status(page, /averages with min and max/);
     await row(page, "flow").waitFor();
+    await page.getByRole("button", { name: "Remove nothing" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    assert.equal(new URL(page.url()).searchParams.get("series"), "flow");
     await page.context().close();
   });
 
@@ -342,6 +346,90 @@ describe("the trend", () => {
     await assertAccessible(page);
     await panel.getByRole("checkbox", { name: "vibration" }).uncheck();
     assert.ok(await panel.getByRole("button", { name: "Search" }).isDisabled());
+    await page.context().close();
+  });
+
+  it("draws a formula while it is typed, and marks errors in its text", async () => {
+    const page = await console.open({ path: `/trend?series=pressure&${range(startMs, startMs + dayMs)}` });
+    await row(page, "pressure").waitFor();
+    await page.getByRole("button", { name: "Add formula" }).click();
+    const editor = page.getByRole("combobox", { name: "Expression" });
+    await page.getByRole("textbox", { name: "Unit" }).fill("kPa");
+    await editor.click();
+    await page.keyboard.type("100 * [pres");
+    await page.getByRole("option", { name: "pressure bar" }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("region", { name: "Formula" }).getByText("Latest 500 kPa, raw points").waitFor();
+    await page.keyboard.type(" + [nothing]");
+    await page.getByRole("alert").getByText("At character 20: There is no series nothing").waitFor();
+    assert.equal(await page.locator("mark").textContent(), "[nothing]");
+    await editor.fill("100 * [pressure] +");
+    await page
+      .getByRole("alert")
+      .getByText(/^At character 19: expected/)
+      .waitFor();
+    await editor.fill("100 * [pressure]");
+    await page.getByRole("region", { name: "Formula" }).getByText("Latest 500 kPa").waitFor();
+    assert.equal(await page.locator("mark").count(), 0);
+    await page.getByRole("button", { name: "Done" }).click();
+    const address = new URL(page.url()).searchParams;
+    assert.deepEqual(address.getAll("calc"), ["formula 1|kPa=100 * [pressure]"]);
+    await page.getByRole("application", { name: "Trend of pressure, formula 1", exact: true }).waitFor();
+    const [, min, , max, , , points] = await cells(page, "formula 1");
+    assert.deepEqual([min, max, points], ["200", "600", "24"]);
+    await page.context().close();
+  });
+
+  it("calculates a formula with functions from averages, and the table says so", async () => {
+    const calc = encodeURIComponent("peak=max([flow]) - [pressure|min|1d]");
+    const path = `/trend?calc=${calc}&${whole}`;
+    const page = await console.open({ path });
+    await row(page, "peak")
+      .getByText(/^from (15|30) min averages$/)
+      .waitFor();
+    assert.equal((await cells(page, "peak"))[3], "57.6", "the largest flow less the smallest pressure");
+    await page.getByRole("button", { name: "Edit peak" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill("highest");
+    await row(page, "highest").waitFor();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "Remove highest" }).click();
+    await page.getByText("Choose what to look at").waitFor();
+    assert.equal(new URL(page.url()).searchParams.has("calc"), false);
+    await page.context().close();
+  });
+
+  it("draws the other series when those of a formula are not readable, and says which", async () => {
+    const formulas = ["ratio=[flow] / [gone]", "good=2*[valve]"];
+    const calc = formulas.map((one) => `calc=${encodeURIComponent(one)}`).join("&");
+    const page = await console.open({
+      path: `/trend?series=valve&${calc}&${range(startMs, startMs + dayMs)}`,
+    });
+    await row(page, "ratio")
+      .getByText("At character 10: There is no series gone that you may read.")
+      .waitFor();
+    await row(page, "good").getByText("raw points").waitFor();
+    assert.equal((await cells(page, "good"))[3], "2");
+    assert.equal((await cells(page, "ratio"))[6], "–");
+    await page.context().close();
+  });
+
+  it("writes the results of formulas as CSV, drawn and every one", async () => {
+    const calc = encodeURIComponent("double|m3/h=2*[flow]");
+    const page = await console.open({ path: `/trend?calc=${calc}&${whole}` });
+    await row(page, "double")
+      .getByText(/averages/)
+      .waitFor();
+    const download = async (item: string) => {
+      const coming = page.waitForEvent("download");
+      await page.getByRole("button", { name: "CSV" }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+      const stream = await (await coming).createReadStream();
+      return (await stream.toArray()).join("").trimEnd().split("\n");
+    };
+    assert.equal((await download("What is drawn"))[0], "timestamp,time,double");
+    const lines = await download("Every point of the window");
+    assert.equal(lines.length, 1 + 19.5 * 24 * 60);
+    assert.equal(lines[1], "double,1772323200000,2026-03-01T00:00:00.000Z,100");
     await page.context().close();
   });
 

@@ -81,6 +81,8 @@ export interface TrendRow {
   readonly name: string;
   readonly description: string;
   readonly series: readonly string[];
+  /** Calculated series, as the address of the trend writes them: `efficiency|%=100 * [out] / [in]`. */
+  readonly formulas: readonly string[];
   /** In days before the end of the history; without `to` it follows the present time. */
   readonly from: number;
   readonly to?: number;
@@ -182,14 +184,18 @@ const trendOf = ({
   name = "",
   description = "",
   series = "",
+  formulas = "",
   from,
   to = "",
   events = "",
 }: Row): TrendRow => ({
-  ...{ name, description, series: series.split(" "), from: Number(from) },
+  ...{ name, description, series: listOf(series, " "), formulas: listOf(formulas, "; ") },
+  from: Number(from),
   ...(to !== "" && { to: Number(to) }),
-  events: events === "" ? [] : events.split("|"),
+  events: listOf(events, "|"),
 });
+
+const listOf = (cell: string, separator: string): string[] => (cell === "" ? [] : cell.split(separator));
 
 /** `23-P-1012A` has the motor `23-PM-1012A`. */
 const motorOf = (pump: string): string => pump.replace("-P-", "-PM-");

@@ -147,10 +147,11 @@ export async function loadTrends(
   endMs: number,
 ): Promise<void> {
   const iso = (daysBefore: number) => new Date(endMs - daysBefore * dayMs).toISOString();
-  const items = trends.map(({ name, description, series, from, to, events }) => ({
+  const items = trends.map(({ name, description, series, formulas, from, to, events }) => ({
     ...{ name, description },
     definition: {
       series,
+      ...(formulas.length > 0 && { calc: formulas }),
       ...(to === undefined ? { start: `${from}d-ago`, live: true } : { start: iso(from), end: iso(to) }),
       ...(events.length > 0 && { events }),
     },

@@ -153,18 +153,40 @@ test("events, curves, relationships and raw tables are linked to assets and seri
 });
 
 test("saved trends show series that exist, from a time before their end", async () => {
-  const names = new Set((await all("/timeseries")).map(({ name }) => name));
+  const series = new Map((await all("/timeseries")).map(({ name, id }) => [name, id]));
   const trends = await all("/trends");
   assert.equal(trends.length, description.trends.length);
   for (const { name, definition } of trends) {
-    const { series, start, end } = definition as { series: string[]; start: string; end?: string };
-    for (const one of series) assert.ok(names.has(one), `${name}: ${one}`);
+    const { series: shown, calc = [], start, end } = definition as TrendDefinition;
+    for (const one of shown) assert.ok(series.has(one), `${name}: ${one}`);
+    for (const one of calc) await assertHasResults(one, series);
     assert.ok(
       end === undefined ? /^\d+d-ago$/.test(start) : Date.parse(start) < Date.parse(end),
       String(name),
     );
   }
+  assert.equal(trends.filter(({ definition }) => (definition as TrendDefinition).calc).length, 4);
 });
+
+interface TrendDefinition {
+  readonly series: string[];
+  readonly calc?: string[];
+  readonly start: string;
+  readonly end?: string;
+}
+
+/** The formula of a trend: `name|unit=expression`, with the names of series in brackets. */
+async function assertHasResults(formula: string, series: ReadonlyMap<unknown, unknown>): Promise<void> {
+  const [, name, text] = /^([^|=]+)\|[^|=]+=(.+)$/.exec(formula)!;
+  const names = new Set([...text!.matchAll(/\[([^\]]+)\]/g)].map(([, one]) => one!));
+  const aliases = [...names].map((alias) => {
+    assert.ok(series.has(alias), `${name}: ${alias}`);
+    return { alias, id: series.get(alias), aggregate: "average", granularity: "1h" };
+  });
+  const body = { items: [{ name, function: text, aliases }], start: "20h-ago", end: "now", limit: 100 };
+  const { datapoints } = (await ask("POST /timeseries/dataquery", body)).items[0]!;
+  assert.ok((datapoints as unknown[]).length > 15, `${name}: ${JSON.stringify(datapoints)}`);
+}
 
 test("files are linked to assets and have their bytes and types", async () => {
   const ids = new Set((await all("/assets")).map(({ id }) => id));

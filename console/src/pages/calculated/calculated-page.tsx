@@ -2,16 +2,18 @@
 import { Alert, Button, Code, Group, SegmentedControl, Stack, TextInput } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChartSpline, CircleAlert, Sigma } from "lucide-react";
+import { formulaEntry, withAggregates } from "../../lib/formula.ts";
 import { useProject } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { ExpressionEditor } from "../../ui/expression/expression-editor.tsx";
+import { type Fault, faultOf, faultText } from "../../ui/expression/fault.ts";
+import type { Suggestion } from "../../ui/expression/language.ts";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Loading } from "../../ui/page-states.tsx";
 import { AliasTable } from "./alias-table.tsx";
-import { ExpressionEditor } from "./expression-editor.tsx";
-import type { Suggestion } from "./language.ts";
 import { ResultPreview } from "./result-preview.tsx";
 import { type Alias, aliasesIn, aliasText, type CalculatedSearch } from "./search.ts";
-import { defaultStart, type Fault, faultOf, requestOf, usePreview } from "./use-preview.ts";
+import { defaultStart, requestOf, usePreview } from "./use-preview.ts";
 
 const ranges = [
   { value: "1h-ago", label: "1 h" },
@@ -25,7 +27,9 @@ export function CalculatedPage() {
   const search = useSearch({ from: "/frame/calculated" });
   const navigate = useNavigate({ from: "/calculated" });
   const preview = usePreview(search);
-  const fault = search.function === undefined ? undefined : faultOf(preview.error, search);
+  const fault = faultOf(search.function && preview.error, {
+    ...{ text: search.function ?? "", aliases: aliasesIn(search) },
+  });
   const change = (part: CalculatedSearch) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
   const edit = (text: string, series: Suggestion["series"]) =>
@@ -73,15 +77,14 @@ export function CalculatedPage() {
   );
 }
 
-const FaultNotice = ({ fault: { at, message } }: { fault: Fault }) => (
+const FaultNotice = ({ fault }: { fault: Fault }) => (
   <Alert
     color="red"
     role="alert"
     icon={<CircleAlert size={18} aria-hidden />}
     title="The expression has an error"
   >
-    {at === undefined ? "" : `At character ${at + 1}: `}
-    {message}
+    {faultText(fault)}
   </Alert>
 );
 
@@ -104,8 +107,10 @@ function Help() {
 function Actions({ search }: { search: CalculatedSearch }) {
   const navigate = useNavigate();
   const project = useProject();
-  const series = aliasesIn(search).map(({ alias }) => alias);
-  const { name = "result", function: text = "", start = defaultStart } = search;
+  const { name = "result", start = defaultStart } = search;
+  const aliases = aliasesIn(search);
+  const text = withAggregates(search.function ?? "", aliases);
+  const series = aliases.map(({ alias }) => alias);
   return (
     <>
       <CopyAs request={{ method: "POST", project, path: "/timeseries/dataquery", body: requestOf(search) }} />
@@ -113,7 +118,12 @@ function Actions({ search }: { search: CalculatedSearch }) {
         size="xs"
         leftSection={<ChartSpline size={14} aria-hidden />}
         disabled={text === ""}
-        onClick={() => void navigate({ to: "/trend", search: { series, calc: [`${name}=${text}`], start } })}
+        onClick={() =>
+          void navigate({
+            to: "/trend",
+            search: { series, calc: [formulaEntry({ name, unit: "", text })], start },
+          })
+        }
       >
         Open in the trend
       </Button>

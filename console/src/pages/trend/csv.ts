@@ -1,10 +1,12 @@
 // The trend as CSV: what is drawn, or every point of the window, read page by page.
-import { getTimeseriesByIdData } from "../../api/generated.ts";
 import type { ChartLine } from "../../ui/chart/chart-line.ts";
 import { type Columns, indicesIn, type TimeWindow } from "../../ui/chart/columns.ts";
+import { needsAggregates, readPoints } from "./read-points.ts";
+import type { TrendRow } from "./series-table.tsx";
 import type { TrendSeries } from "./trend-series.ts";
 
 const pointsPerRequest = 100_000;
+const shortestBucketMs = 1_000;
 
 /** A name or a value as a cell. A spreadsheet does not take it for a formula. */
 function cell(text: string): string {
@@ -44,7 +46,7 @@ function tableOf(label: string, columns: Columns, window: TimeWindow): CsvTable 
   const times = [...columns.times.subarray(from, to)];
   if (columns.kind === "text")
     return { heads: [label], times, cells: (index) => [cell(columns.texts[from + index]!)] };
-  if (columns.kind === "raw")
+  if (columns.kind === "raw" || columns.isCalculated)
     return { heads: [label], times, cells: (index) => [String(columns.values[from + index])] };
   const members = [columns.values, columns.mins, columns.maxs, columns.counts];
   return {
@@ -56,7 +58,7 @@ function tableOf(label: string, columns: Columns, window: TimeWindow): CsvTable 
 
 export interface RawExport {
   readonly project: string;
-  readonly series: readonly TrendSeries[];
+  readonly rows: readonly TrendRow[];
   readonly window: TimeWindow;
   readonly signal: AbortSignal;
   /** The part that is done, 0 to 1, and the points so far. */
@@ -64,31 +66,39 @@ export interface RawExport {
 }
 
 /** Every point of the window, a row for each. The parts go to the browser's file storage as they come. */
-export async function rawCsv({ project, series, window, signal, onProgress }: RawExport): Promise<Blob> {
+export async function rawCsv({ project, rows, window, signal, onProgress }: RawExport): Promise<Blob> {
   const parts: Blob[] = [new Blob(["series,timestamp,time,value\n"])];
   const { endMs } = window;
   let count = 0;
-  for (const [index, { id, name }] of series.entries()) {
-    const prefix = cell(name);
+  for (const [index, { series, line }] of rows.entries()) {
+    const prefix = cell(series.name);
+    const bucketMs = line.columns?.kind === "buckets" ? line.columns.bucketMs : shortestBucketMs;
+    const request = { project, series, signal, ...(hasBuckets(series) && { bucketMs }) };
     let startMs: number | undefined = window.startMs;
     while (startMs !== undefined) {
       const query = { start: String(startMs), end: String(endMs), limit: pointsPerRequest };
-      const { data } = await getTimeseriesByIdData(project, id, query, { signal });
-      const points: readonly { timestamp: number; value?: unknown }[] = data.items[0]?.datapoints ?? [];
-      const rows = points.map(
+      const points: readonly { timestamp: number; value?: unknown }[] = await readPoints({
+        ...request,
+        query,
+      });
+      const written = points.map(
         ({ timestamp, value }) =>
           `${prefix},${timestamp},${new Date(timestamp).toISOString()},${cell(String(value))}\n`,
       );
-      parts.push(new Blob(rows));
+      parts.push(new Blob(written));
       count += points.length;
       const last = points.at(-1)?.timestamp;
       startMs = points.length === pointsPerRequest ? last! + 1 : undefined;
       const done = startMs === undefined ? 1 : (startMs - window.startMs) / (endMs - window.startMs);
-      onProgress((index + done) / series.length, count);
+      onProgress((index + done) / rows.length, count);
     }
   }
   return new Blob(parts, { type: "text/csv" });
 }
+
+/** Formulas with functions have no results of points: they are written as they are drawn. */
+const hasBuckets = (series: TrendSeries): boolean =>
+  series.kind === "calculated" && needsAggregates(series.formula);
 
 /** Lets the browser save a file. */
 export function saveFile(content: Blob, name: string): void {

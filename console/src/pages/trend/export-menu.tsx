@@ -74,10 +74,9 @@ function useRawExport({ rows, window }: ExportMenuProps) {
     const { signal } = stop.current;
     setRunning({ part: 0, points: 0 });
     const fixed = { startMs: Math.round(window.startMs), endMs: Math.round(window.endMs) };
-    const series = rows.map((row) => row.series);
     try {
       const onProgress = (part: number, points: number) => setRunning({ part, points });
-      saveFile(await rawCsv({ project, series, window: fixed, signal, onProgress }), fileName(fixed));
+      saveFile(await rawCsv({ project, rows, window: fixed, signal, onProgress }), fileName(fixed));
     } catch (problem) {
       if (!signal.aborted) notifications.show({ color: "red", message: messageOf(problem) });
     }

@@ -17,7 +17,7 @@ import {
   seriesMax,
   shortestMs,
 } from "./similar-search.ts";
-import type { TrendSeries } from "./trend-series.ts";
+import type { StoredSeries } from "./trend-series.ts";
 import { fixedWindow, lengthText } from "./window.ts";
 
 /** As in trend.module.css. */
@@ -32,7 +32,7 @@ const ranges = [
 ];
 
 interface FindSimilarProps {
-  readonly series: readonly TrendSeries[];
+  readonly series: readonly StoredSeries[];
   readonly search: TrendSearch;
   readonly window: TimeWindow;
   onChange(change: Partial<TrendSearch>): void;
@@ -40,7 +40,7 @@ interface FindSimilarProps {
 
 /** The pattern, where it is searched, and what was found. It stays while the trend shows the matches. */
 interface Pattern {
-  readonly series: readonly TrendSeries[];
+  readonly series: readonly StoredSeries[];
   readonly window: TimeWindow;
   /** The trend around the pattern, so that a match is shown in the same way. */
   readonly view: TimeWindow;
@@ -177,7 +177,7 @@ function SimilarForm({ pattern: { series, window }, isRunning, onSearch }: Simil
   );
 }
 
-function obstacleOf(chosen: readonly TrendSeries[], window: TimeWindow): string | undefined {
+function obstacleOf(chosen: readonly StoredSeries[], window: TimeWindow): string | undefined {
   if (chosen.length === 0) return "Choose a series of numbers.";
   if (chosen.length > seriesMax) return `At most ${seriesMax} series are compared together.`;
   if (window.endMs - window.startMs < shortestMs) return "Choose a window of two seconds or more.";

@@ -1,7 +1,7 @@
-// Loads the data of one line: raw points if they fit, else aggregates.
+// Loads the data of one line: raw points if they fit, else aggregates; results of a formula likewise.
 import type { AggregateDatapoint, Datapoint } from "../../api/generated.ts";
-import { getTimeseriesByIdData } from "../../api/generated.ts";
 import { type BucketColumns, type Columns, indexFrom, type TimeWindow } from "../../ui/chart/columns.ts";
+import { needsAggregates, type ReadableSeries, readPoints } from "./read-points.ts";
 import { granularityOf } from "./resolution.ts";
 
 /** Raw points are drawn up to this number for a range, which is up to twice as long as the window. */
@@ -12,17 +12,24 @@ const rawPointsOfSecondsMax = 90_000;
 const textsMax = 10_000;
 const bucketsMax = 10_000;
 const shortestBucketMs = 1_000;
+/** Results of a formula whose series have a granularity of their own. */
+const resultsMax = 100_000;
 
 export interface LoadRequest {
   readonly project: string;
-  readonly series: { readonly id: number; readonly isString: boolean };
+  readonly series: ReadableSeries;
   readonly range: TimeWindow;
   readonly bucketMs: number;
   readonly signal: AbortSignal;
 }
 
 export async function loadColumns(request: LoadRequest): Promise<Columns> {
-  if (request.series.isString) return loadTexts(request);
+  const { series } = request;
+  if (series.isString) return loadTexts(request);
+  if (series.kind === "calculated")
+    return needsAggregates(series.formula)
+      ? loadResults(request)
+      : ((await loadRaw(request, rawPointsMax)) ?? loadResults(request));
   if (request.bucketMs <= shortestBucketMs)
     return (await loadRaw(request, rawPointsOfSecondsMax)) ?? loadBuckets(request);
   const buckets = await loadBuckets(request);
@@ -30,20 +37,22 @@ export async function loadColumns(request: LoadRequest): Promise<Columns> {
   return points > rawPointsMax ? buckets : ((await loadRaw(request, rawPointsMax)) ?? buckets);
 }
 
+type ReadRequest = Omit<LoadRequest, "bucketMs"> & { readonly bucketMs?: number };
 type Points = readonly (Datapoint | AggregateDatapoint)[];
 
-async function read(request: LoadRequest, query: object): Promise<Points> {
-  const { project, series, range, signal } = request;
+type Query = Omit<Parameters<typeof readPoints>[0]["query"], "start" | "end">;
+
+function read({ range, ...request }: ReadRequest, query: Query): Promise<Points> {
   const window = { start: String(range.startMs), end: String(range.endMs) };
-  const { data } = await getTimeseriesByIdData(project, series.id, { ...window, ...query }, { signal });
-  return data.items[0]?.datapoints ?? [];
+  return readPoints({ ...request, query: { ...window, ...query } });
 }
 
 /** The points, or undefined when there are too many of them. */
 async function loadRaw(request: LoadRequest, most: number): Promise<Columns | undefined> {
   const outside = 2;
   const limit = most + outside + 1;
-  const points = (await read(request, { limit, includeOutsidePoints: true })) as readonly Datapoint[];
+  const { bucketMs: _, ...ofPoints } = request;
+  const points = (await read(ofPoints, { limit, includeOutsidePoints: true })) as readonly Datapoint[];
   if (points.length === limit) return undefined;
   return {
     kind: "raw",
@@ -70,6 +79,23 @@ async function loadBuckets(request: LoadRequest): Promise<BucketColumns> {
     maxs: column("max"),
     counts: column("count"),
     variances: column("continuousVariance"),
+  };
+}
+
+/** The results of a formula from averages of its series, or from the aggregates that it names. */
+async function loadResults(request: LoadRequest): Promise<BucketColumns> {
+  const points = (await read(request, { limit: resultsMax })) as readonly Datapoint[];
+  if (points.length === resultsMax)
+    throw new Error(
+      "The formula has too many results here. Zoom in, or choose longer times for its aggregates.",
+    );
+  const values = Float64Array.from(points, ({ value }) => value as number);
+  return {
+    ...{ kind: "buckets", isCalculated: true, bucketMs: request.bucketMs },
+    times: Float64Array.from(points, ({ timestamp }) => timestamp),
+    ...{ values, mins: values, maxs: values },
+    counts: new Float64Array(points.length).fill(1),
+    variances: new Float64Array(points.length),
   };
 }
 
@@ -106,7 +132,8 @@ export async function continueColumns(head: Columns, request: LoadRequest): Prom
 /** Undefined when there are too many new points. */
 function loadTail({ kind }: Columns, request: LoadRequest): Promise<Columns | undefined> {
   if (kind === "text") return loadTexts(request);
-  return kind === "raw" ? loadRaw(request, rawPointsMax) : loadBuckets(request);
+  if (kind === "raw") return loadRaw(request, rawPointsMax);
+  return request.series.kind === "calculated" ? loadResults(request) : loadBuckets(request);
 }
 
 /** The part of `head` from the point before `fromMs` up to `toMs`, and `tail` from there. */

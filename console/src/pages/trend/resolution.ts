@@ -50,7 +50,7 @@ function bucketText(bucketMs: number): string {
 export function resolutionText(columns: Columns): string {
   if (columns.kind === "raw") return "raw points";
   if (columns.kind === "text") return "every value";
-  return `${bucketText(columns.bucketMs)} averages`;
+  return `${columns.isCalculated ? "from " : ""}${bucketText(columns.bucketMs)} averages`;
 }
 
 /** Says what the whole picture shows. */

@@ -1,12 +1,12 @@
 // The legend of the trend and the statistics of its window: a row for each series.
 import { ActionIcon, Checkbox, ScrollArea, Table, Text, Tooltip } from "@mantine/core";
-import { X } from "lucide-react";
-import { messageOf } from "../../api/errors.ts";
+import { Pencil, TriangleAlert, X } from "lucide-react";
 import { countText, numberText, timeText } from "../../lib/format.ts";
 import type { ChartLine } from "../../ui/chart/chart-line.ts";
 import { pointsIn, type TimeWindow } from "../../ui/chart/columns.ts";
 import type { Measure } from "../../ui/chart/measure-cursors.tsx";
 import { numberAt, timeOfValue, valueText } from "../../ui/chart/tooltip.tsx";
+import { type Fault, faultText } from "../../ui/expression/fault.ts";
 import { resolutionText } from "./resolution.ts";
 import { type Statistics, statisticsOf } from "./statistics.ts";
 import classes from "./trend.module.css";
@@ -18,7 +18,8 @@ const calculatedDigits = 5;
 export interface TrendRow {
   readonly series: TrendSeries;
   readonly line: ChartLine;
-  readonly problem: unknown;
+  /** Why there is no data, or not the newest. */
+  readonly fault: Fault | undefined;
 }
 
 interface SeriesTableProps {
@@ -30,6 +31,8 @@ interface SeriesTableProps {
   readonly measure: Measure | undefined;
   onToggle(key: string): void;
   onRemove(key: string): void;
+  /** Opens the formula of this name. */
+  onEdit(name: string): void;
 }
 
 export function SeriesTable(props: SeriesTableProps) {
@@ -64,8 +67,8 @@ export function SeriesTable(props: SeriesTableProps) {
 }
 
 function SeriesRow({ row, ...props }: { row: TrendRow } & SeriesTableProps) {
-  const { series, line, problem } = row;
-  const { window, cursorMs, timeZone, measure, onToggle, onRemove } = props;
+  const { series, line, fault } = row;
+  const { window, cursorMs, timeZone, measure, onToggle, onRemove, onEdit } = props;
   const { columns } = line;
   const part = measure ? { startMs: Math.min(...measure), endMs: Math.max(...measure) } : window;
   const statistics = line.kind === "numbers" && line.columns && statisticsOf(line.columns, part, line);
@@ -89,34 +92,67 @@ function SeriesRow({ row, ...props }: { row: TrendRow } & SeriesTableProps) {
             </Text>
           </Tooltip>
           <Text size="xs" c="var(--text-quiet)" truncate className={classes["description"]}>
-            {problem ? messageOf(problem) : series.description}
+            {series.description}
           </Text>
+          {fault && <FaultMark fault={fault} />}
         </div>
       </Table.Td>
       <Table.Td
         className={classes["number"]}
         title={shownMs === undefined ? undefined : timeText(shownMs, timeZone)}
       >
-        <strong>{latestText(line, cursorMs, window)}</strong>
+        <strong>{valueAt(line, cursorMs, window)}</strong>
       </Table.Td>
       {measure && <MeasureCells line={line} measure={measure} />}
       <StatisticsCells statistics={statistics || undefined} />
-      <Table.Td className={classes["number"]}>{columns ? countText(pointsIn(columns, part)) : "…"}</Table.Td>
-      <Table.Td className={classes["resolution"]}>{columns ? resolutionText(columns) : "loading"}</Table.Td>
-      <Table.Td>
+      <Table.Td className={classes["number"]}>{columns ? countText(pointsIn(columns, part)) : "–"}</Table.Td>
+      <Table.Td className={classes["resolution"]}>{shownAs(row)}</Table.Td>
+      <RowButtons {...{ series, onRemove, onEdit }} />
+    </Table.Tr>
+  );
+}
+
+type RowButtonsProps = Pick<SeriesTableProps, "onRemove" | "onEdit"> & { readonly series: TrendSeries };
+
+function RowButtons({ series, onRemove, onEdit }: RowButtonsProps) {
+  return (
+    <Table.Td className={classes["buttons"]}>
+      {series.kind === "calculated" && (
         <ActionIcon
           size="sm"
           variant="subtle"
           color="gray"
-          aria-label={`Remove ${series.name}`}
-          onClick={() => onRemove(series.key)}
+          aria-label={`Edit ${series.name}`}
+          onClick={() => onEdit(series.name)}
         >
-          <X size={14} aria-hidden />
+          <Pencil size={14} aria-hidden />
         </ActionIcon>
-      </Table.Td>
-    </Table.Tr>
+      )}
+      <ActionIcon
+        size="sm"
+        variant="subtle"
+        color="gray"
+        aria-label={`Remove ${series.name}`}
+        onClick={() => onRemove(series.key)}
+      >
+        <X size={14} aria-hidden />
+      </ActionIcon>
+    </Table.Td>
   );
 }
+
+function shownAs({ line: { columns }, fault }: TrendRow): string {
+  if (fault) return columns ? "not up to date" : "not drawn";
+  return columns ? resolutionText(columns) : "loading";
+}
+
+/** Says why a series is not drawn, in its row. */
+const FaultMark = ({ fault }: { fault: Fault }) => (
+  <Text size="xs" className={classes["fault"]} title={faultText(fault)}>
+    <TriangleAlert size={13} aria-hidden />
+    <span>{faultText(fault)}</span>
+  </Text>
+);
 
 interface MeasureProps {
   readonly measure: Measure;
@@ -147,8 +183,11 @@ function MeasureCells({ line, measure: [aMs, bMs] }: MeasureProps & { readonly l
 }
 
 /** The value at the cursor; without one, the last value of the window. */
-function latestText(line: ChartLine, cursorMs: number | undefined, { endMs }: TimeWindow): string {
-  if (cursorMs !== undefined) return valueText(line, cursorMs);
+function valueAt(line: ChartLine, cursorMs: number | undefined, window: TimeWindow): string {
+  return cursorMs === undefined ? latestText(line, window) : valueText(line, cursorMs);
+}
+
+export function latestText(line: ChartLine, { endMs }: TimeWindow): string {
   const last = line.columns?.times.findLast((timeMs) => timeMs < endMs);
   return last === undefined ? "–" : valueText(line, last);
 }

@@ -9,10 +9,10 @@ import {
 } from "../../api/generated.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { bucketFor, granularityOf } from "./resolution.ts";
-import type { TrendSeries } from "./trend-series.ts";
+import type { StoredSeries } from "./trend-series.ts";
 
 export interface SimilarQuery {
-  readonly series: readonly TrendSeries[];
+  readonly series: readonly StoredSeries[];
   readonly window: TimeWindow;
   /** Where to search; it ends now. Undefined for all time. */
   readonly fromMs: number | undefined;

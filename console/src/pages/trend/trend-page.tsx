@@ -1,38 +1,33 @@
 // The trend: series over time, as fine as the screen can show, down to every point.
-import {
-  ActionIcon,
-  Alert,
-  Button,
-  Group,
-  Switch,
-  Text,
-  Tooltip,
-  useComputedColorScheme,
-} from "@mantine/core";
+import { ActionIcon, Alert, Button, Group, Switch, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { ChartSpline, RefreshCw, Ruler, ZoomOut } from "lucide-react";
-import { useMemo, useState } from "react";
+import { ChartSpline, RefreshCw, Ruler, Sigma, TriangleAlert, ZoomOut } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
+import { messageOf } from "../../api/errors.ts";
 import { durationText } from "../../lib/format.ts";
+import { formulaEntry, formulasIn } from "../../lib/formula.ts";
 import { browserZone } from "../../lib/zoned-time.ts";
 import { useProject } from "../../session/session.ts";
-import { chartColors, lineColor } from "../../ui/chart/chart-colors.ts";
 import { zoomed } from "../../ui/chart/gestures.ts";
 import { MeasureCursors } from "../../ui/chart/measure-cursors.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { Empty, Loading } from "../../ui/page-states.tsx";
 import { CopyLink, ExportMenu } from "./export-menu.tsx";
 import { FindSimilar } from "./find-similar.tsx";
+import { FormulaEditor } from "./formula-editor.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
 import { MovingChart, MovingNavigator } from "./moving-chart.tsx";
 import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
+import { formulaItem } from "./read-points.ts";
 import { bucketFor, granularityOf, pictureText } from "./resolution.ts";
 import { SavedTrends } from "./saved-trends.tsx";
+import type { TrendSearch } from "./search.ts";
 import { SeriesPicker } from "./series-picker.tsx";
-import { SeriesTable } from "./series-table.tsx";
+import { SeriesTable, type TrendRow } from "./series-table.tsx";
 import classes from "./trend.module.css";
-import { type TrendSeries, useSeriesByName } from "./trend-series.ts";
+import { type FoundSeries, formulaKey, isStored, type TrendSeries, useTrendSeries } from "./trend-series.ts";
 import { type TrendState, useTrend } from "./use-trend.ts";
 import { type TrendData, useTrendData } from "./use-trend-data.ts";
 import { fixedWindow, lengthText } from "./window.ts";
@@ -41,9 +36,25 @@ const none: readonly string[] = [];
 
 export function TrendPage() {
   const trend = useTrend();
-  const names = trend.search.series ?? none;
-  const found = useSeriesByName(names);
-  const series = useTrendSeries(found.series, trend.search.hidden ?? none);
+  const { search, correct, open } = trend;
+  const found = useTrendSeries(search);
+  /** The place of the formula that is edited. */
+  const [edited, setEdited] = useState<number>();
+  const names = search.series ?? none;
+  const openOther = (other: TrendSearch) => {
+    setEdited(undefined);
+    open(other);
+  };
+  const closeFormula = () => setEdited(undefined);
+  const formula = (rows: readonly TrendRow[]) =>
+    edited !== undefined && (
+      <FormulaEditor
+        key={edited}
+        {...{ search, rows, index: edited, window: trend.window }}
+        onChange={correct}
+        onClose={closeFormula}
+      />
+    );
   return (
     <Page
       title="Trend"
@@ -51,44 +62,66 @@ export function TrendPage() {
       note={lengthText(trend.window)}
       actions={
         <>
-          <SavedTrends search={trend.search} onOpen={trend.open} />
+          <SavedTrends search={search} onOpen={openOther} />
           <CopyLink />
-          <CopyTrend series={series} trend={trend} />
+          <CopyTrend series={found.series} trend={trend} />
         </>
       }
-      toolbar={<Toolbar trend={trend} names={names} series={series} />}
+      toolbar={
+        <Toolbar
+          {...{ trend, names, series: found.series }}
+          onFormula={() => setEdited(formulasIn(search.calc ?? none).length)}
+        />
+      }
     >
-      {names.length === 0 && (
-        <Empty title="Choose what to look at" icon={<ChartSpline size={40} aria-hidden />}>
-          Add series with the button above. The picture is in the address: copy it to share what you see.
-        </Empty>
-      )}
       {found.isPending && <Loading what="the series" />}
-      {found.problem !== undefined && found.problem !== null && <Failure problem={found.problem} />}
-      {found.missing.length > 0 && (
-        <Alert color="orange" mb="xs">
-          There is no series {found.missing.join(", ")} that you may read.
-        </Alert>
+      <NotDrawn
+        found={found}
+        onRemove={(name) => trend.change({ series: names.filter((one) => one !== name) })}
+      />
+      {names.length === 0 && found.series.length === 0 && edited === undefined && <Nothing />}
+      {(found.series.length > 0 || edited !== undefined) && !found.isPending && (
+        <TrendView trend={trend} series={found.series} formula={formula} onEdit={setEdited} />
       )}
-      {series.length > 0 && !found.isPending && <TrendView trend={trend} series={series} />}
     </Page>
   );
 }
 
-/** The series with their colours: a series keeps its colour while others are hidden. */
-function useTrendSeries(
-  records: ReturnType<typeof useSeriesByName>["series"],
-  hidden: readonly string[],
-): readonly TrendSeries[] {
-  const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  return useMemo(
-    () =>
-      records.map(({ id, name, description = "", unit = "", isStep, isString }, index) => ({
-        ...{ key: name, id, name, description, unit, isStep, isString },
-        isHidden: hidden.includes(name),
-        color: lineColor(chartColors(scheme), index),
-      })),
-    [records, hidden, scheme],
+const Nothing = () => (
+  <Empty title="Choose what to look at" icon={<ChartSpline size={40} aria-hidden />}>
+    “Add series” finds measurements by name or description. “Saved” opens a picture that somebody made before.
+    The address has the whole picture: copy it to share what you see.
+  </Empty>
+);
+
+interface NotDrawnProps {
+  readonly found: FoundSeries;
+  onRemove(name: string): void;
+}
+
+/** Says which series are not drawn, and why. The others are drawn. */
+function NotDrawn({ found: { missing, failed }, onRemove }: NotDrawnProps) {
+  const reasons = [
+    ...missing.map((name) => ({
+      name,
+      reason: "is not drawn: it was deleted or renamed, or you may not read it.",
+    })),
+    ...failed.map(({ name, problem }) => ({ name, reason: `is not drawn: ${messageOf(problem)}` })),
+  ];
+  if (reasons.length === 0) return null;
+  return (
+    <Alert color="orange" mb="xs" p="xs" role="alert" icon={<TriangleAlert size={16} aria-hidden />}>
+      {reasons.map(({ name, reason }) => (
+        <Group key={name} gap="xs">
+          <Text size="sm">
+            <strong>{name}</strong> {reason}
+          </Text>
+          <Button size="compact-xs" variant="default" onClick={() => onRemove(name)}>
+            Remove {name}
+          </Button>
+        </Group>
+      ))}
+    </Alert>
   );
 }
 
@@ -96,9 +129,11 @@ interface ToolbarProps {
   readonly trend: TrendState;
   readonly names: readonly string[];
   readonly series: readonly TrendSeries[];
+  /** Starts a new formula. */
+  onFormula(): void;
 }
 
-function Toolbar({ trend, names, series }: ToolbarProps) {
+function Toolbar({ trend, names, series, onFormula }: ToolbarProps) {
   const { search, window, change, refresh, isLive } = trend;
   const toggle = (name: string) =>
     change({ series: names.includes(name) ? names.filter((one) => one !== name) : [...names, name] });
@@ -111,6 +146,9 @@ function Toolbar({ trend, names, series }: ToolbarProps) {
   return (
     <Group gap="xs">
       <SeriesPicker names={names} onToggle={toggle} />
+      <Button size="xs" variant="default" leftSection={<Sigma size={15} aria-hidden />} onClick={onFormula}>
+        Add formula
+      </Button>
       <RangeControl search={search} window={window} onChange={change} />
       <Tooltip label="Zoom out">
         <ActionIcon
@@ -136,7 +174,9 @@ function Toolbar({ trend, names, series }: ToolbarProps) {
       >
         Measure
       </Button>
-      {series.length > 0 && <FindSimilar {...{ series, search, window }} onChange={change} />}
+      {series.some(isStored) && (
+        <FindSimilar {...{ series: series.filter(isStored), search, window }} onChange={change} />
+      )}
       <Switch
         size="sm"
         label="Live"
@@ -147,16 +187,24 @@ function Toolbar({ trend, names, series }: ToolbarProps) {
   );
 }
 
-function TrendView({ trend, series }: { trend: TrendState; series: readonly TrendSeries[] }) {
+interface TrendViewProps {
+  readonly trend: TrendState;
+  readonly series: readonly TrendSeries[];
+  /** The editor of a formula, if one is open. */
+  formula(rows: readonly TrendRow[]): ReactNode;
+  onEdit(index: number | undefined): void;
+}
+
+function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
   const { window, ranges, change, search, gestures } = trend;
   const timeZone = search.zone ?? browserZone();
   const { ref, width } = useElementSize();
   const measure = useMemo(() => measureOf(search), [search]);
   const [cursorMs, setCursorMs] = useState<number>();
   const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData(trend, series, width);
-  const without = (list: readonly string[] | undefined, key: string) => list?.filter((one) => one !== key);
   return (
     <div className={classes["page"]}>
+      {formula(rows)}
       <div className={classes["chart"]} ref={ref}>
         <MovingChart
           moving={trend.moving}
@@ -190,13 +238,23 @@ function TrendView({ trend, series }: { trend: TrendState; series: readonly Tren
               : [...(search.hidden ?? []), key],
           })
         }
-        onRemove={(key) =>
-          change({ series: without(search.series, key), hidden: without(search.hidden, key) })
-        }
+        onRemove={(key) => {
+          onEdit(undefined);
+          change(withoutSeries(search, key));
+        }}
+        onEdit={(name) => onEdit(formulasIn(search.calc ?? none).findIndex((one) => one.name === name))}
       />
     </div>
   );
 }
+
+const without = (list: readonly string[] | undefined, key: string) => list?.filter((one) => one !== key);
+
+const withoutSeries = ({ series, calc, hidden }: TrendSearch, key: string): Partial<TrendSearch> => ({
+  series: without(series, key),
+  hidden: without(hidden, key),
+  calc: calc && formulasIn(calc).flatMap((one) => (formulaKey(one.name) === key ? [] : formulaEntry(one))),
+});
 
 interface StatusProps extends Pick<TrendData, "rows" | "visible" | "events" | "isLoading"> {
   readonly trend: TrendState;
@@ -234,10 +292,20 @@ function Status({ rows, visible, events, isLoading, trend }: StatusProps) {
 function CopyTrend({ series, trend }: { series: readonly TrendSeries[]; trend: TrendState }) {
   const project = useProject();
   const { startMs, endMs } = trend.window;
+  const bucketMs = bucketFor(trend.window, copiedBuckets);
   const body = {
-    items: series.map(({ name, isString }) => (isString ? { name, aggregates: "" } : { name })),
+    items: series.map((one) => itemOf(one, bucketMs)),
     ...{ start: Math.round(startMs), end: Math.round(endMs), limit: 10_000 },
-    ...{ aggregates: "average,min,max", granularity: granularityOf(bucketFor(trend.window, 1_200)) },
+    ...{ aggregates: "average,min,max", granularity: granularityOf(bucketMs) },
   };
   return <CopyAs request={{ method: "POST", project, path: "/timeseries/dataquery", body }} />;
+}
+
+/** About so many buckets are in the request that is copied. */
+const copiedBuckets = 1_200;
+
+function itemOf(series: TrendSeries, bucketMs: number) {
+  if (series.kind === "calculated") return formulaItem(series.name, series.formula, bucketMs);
+  const { name, isString } = series;
+  return isString ? { name, aggregates: "" } : { name };
 }

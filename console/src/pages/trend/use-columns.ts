@@ -4,7 +4,7 @@ import { useProject } from "../../session/session.ts";
 import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
 import { continueColumns, loadColumns } from "./load-columns.ts";
 import { bucketFor, loadedRange } from "./resolution.ts";
-import type { TrendSeries } from "./trend-series.ts";
+import { isStored, type TrendSeries } from "./trend-series.ts";
 
 export interface LoadedColumns {
   readonly columns: Columns | undefined;
@@ -40,12 +40,13 @@ export function useColumns({
   return useQueries({
     queries: series.map((one) => {
       const place = isLive ? ["live", lengthMs] : [range.startMs, range.endMs];
-      const queryKey = ["trend", project, one.key, version, bucketMs, ...place];
+      const source = isStored(one) ? one.id : one.formula;
+      const queryKey = ["trend", project, one.key, source, version, bucketMs, ...place];
       const request = { project, series: one, bucketMs };
       return {
         queryKey,
         gcTime: keptMs,
-        enabled: widthPx > 0,
+        enabled: widthPx > 0 && (isStored(one) || one.isReady),
         staleTime: isLive ? 0 : keptMs,
         refetchInterval: isLive ? liveEveryMs : (false as const),
         placeholderData: (previous: Columns | undefined, query: { queryKey: QueryKey } | undefined) =>

@@ -2,14 +2,16 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useMemo } from "react";
+import { messageOf } from "../../api/errors.ts";
 import { chartColors } from "../../ui/chart/chart-colors.ts";
 import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { gapOf } from "../../ui/chart/interval.ts";
+import { type Fault, faultOf } from "../../ui/expression/fault.ts";
 import { useComparison } from "./compare.ts";
 import { navigatorRange } from "./navigator-range.ts";
 import type { TrendRow } from "./series-table.tsx";
-import type { TrendSeries } from "./trend-series.ts";
+import { isStored, type TrendSeries } from "./trend-series.ts";
 import { type LoadedColumns, useColumns } from "./use-columns.ts";
 import { type TrendEvents, useEvents } from "./use-events.ts";
 import type { TrendState } from "./use-trend.ts";
@@ -59,10 +61,18 @@ function useRows(
       series.map((one, index) => {
         const { columns, problem } = loaded[index]!;
         const gapMs = gapOf(overview[index]!.columns) ?? gapOf(columns) ?? Number.POSITIVE_INFINITY;
-        return { series: one, line: lineOf(one, columns, gapMs), problem };
+        return { series: one, line: lineOf(one, columns, gapMs), fault: faultIn(one, problem) };
       }),
     [series, loaded, overview],
   );
+}
+
+function faultIn(series: TrendSeries, problem: unknown): Fault | undefined {
+  if (isStored(series)) return problem ? { message: messageOf(problem), at: undefined } : undefined;
+  const { text, ids } = series.formula;
+  if (text.trim() === "") return { message: "Type a formula.", at: undefined };
+  const aliases = Object.entries(ids).map(([alias, id]) => ({ alias, id }));
+  return series.fault ?? faultOf(problem, { text, aliases });
 }
 
 function lineOf(series: TrendSeries, columns: LoadedColumns["columns"], gapMs: number): ChartLine {

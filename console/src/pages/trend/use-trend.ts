@@ -24,6 +24,8 @@ export interface TrendState {
   readonly ranges: Readonly<Record<string, ValueRange>>;
   /** Changes the address; the browser goes back to the view before. */
   change(change: Partial<TrendSearch>): void;
+  /** Changes the address without a new step for the back button. */
+  correct(change: Partial<TrendSearch>): void;
   /** Shows another trend in place of this one. */
   open(search: TrendSearch): void;
   refresh(): void;
@@ -47,11 +49,16 @@ export function useTrend(): TrendState {
       void navigate({ search: (now) => present({ ...now, ...part }), resetScroll: false }),
     [navigate],
   );
+  const correct = useCallback(
+    (part: Partial<TrendSearch>) =>
+      void navigate({ search: (now) => present({ ...now, ...part }), resetScroll: false, replace: true }),
+    [navigate],
+  );
   const settled = useMemo(() => windowOf(search, nowMs), [search, nowMs]);
   const { moving, followed, gestures } = useGestures(search, change);
   return {
     search,
-    ...{ isLive, version, change, gestures, moving },
+    ...{ isLive, version, change, correct, gestures, moving },
     window: followed ?? settled,
     open: (other) => void navigate({ search: other }),
     ranges: useMemo(() => rangesOf(search), [search]),

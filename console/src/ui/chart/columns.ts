@@ -17,6 +17,8 @@ export interface RawColumns {
 export interface BucketColumns {
   readonly kind: "buckets";
   readonly bucketMs: number;
+  /** Results of a formula from averages: `mins` and `maxs` are the values, and each counts once. */
+  readonly isCalculated?: true;
   /** The starts of the buckets. */
   readonly times: Float64Array;
   /** Averages over time. */

@@ -53,3 +53,9 @@ export function typingAt(text: string, caret: number): Typing | undefined {
 
 export const wordsFor = (beginning: string): readonly Suggestion[] =>
   words.filter(({ text }) => text.toLowerCase().startsWith(beginning.toLowerCase()));
+
+/** Whether an expression calls a function: functions apply to aggregates, not to points. */
+export const callsFunction = (text: string): boolean =>
+  functionCall.test(text.replaceAll(/\[[^[\]]*\]/g, "[]"));
+
+const functionCall = new RegExp(`\\b(?:${Object.keys(functionHints).join("|")}|power)\\s*\\(`, "i");

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 import { getTimeseriesSearch } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
-import classes from "./calculated.module.css";
+import classes from "./expression.module.css";
+import type { Fault } from "./fault.ts";
 import { type Suggestion, type Typing, typingAt, wordsFor } from "./language.ts";
-import type { Fault } from "./use-preview.ts";
 
 interface ExpressionEditorProps {
   /** The text at the start. */
