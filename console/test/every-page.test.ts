@@ -1,10 +1,15 @@
 // Tests over all pages in a real browser: an operator of one unit, and an administrator who sees as the
-// operators, receive nothing of another unit on any page or in the palette.
+// operators, receive nothing of another unit on any page or in the palette. Lists and records are copied as
+// requests that work.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
+import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { type ConsoleUnderTest, startConsole } from "./browser.ts";
+
+const run = promisify(execFile);
 
 /** Each record of the other unit has this in its name or description. */
 const hidden = "unit23";
@@ -176,4 +181,35 @@ describe("nothing of another unit is on any page, in the palette, or in a respon
     await page.getByText(`${hidden} flow`).waitFor();
     await page.context().close();
   });
+});
+
+it("lists and records are copied as requests that work", async () => {
+  const page = await console.open({ permissions: ["clipboard-read", "clipboard-write"] });
+  const env = { ...process.env, MILLRACE_KEY: console.server.key };
+  for (const [path, expected] of [
+    ["/series", "unit24 flow"],
+    [`/series/${ids[`${seen} series`]}`, "datapoints"],
+    ["/assets", "site"],
+    [`/assets?query=${seen}`, seen],
+    [`/assets/${ids[`${seen} asset`]}`, seen],
+    ["/events", `${seen} trip`],
+    [`/events/${ids[`${seen} event`]}`, `${seen} trip`],
+    ["/files", `${seen}.csv`],
+    [`/files/${ids[`${seen} file`]}`, `${seen}.csv`],
+    ["/raw", hidden],
+    [`/raw?database=${hidden}`, hidden],
+    [`/raw/${hidden}/${hidden}`, hidden],
+    [`/trend?series=${seen}+flow`, "datapoints"],
+    ["/access", "operator"],
+    ["/access?tab=keys", "createdTime"],
+    [`/access?tab=groups&group=${ids["group"]}`, "operators"],
+  ] as const) {
+    await page.goto(console.server.baseUrl + path);
+    await page.getByRole("button", { name: "Copy as" }).first().click();
+    await page.getByRole("menuitem", { name: "curl" }).click();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    const { stdout } = await run("sh", ["-c", `${command} --silent`], { env });
+    assert.ok(stdout.includes(expected), `${path}: ${stdout.slice(0, 300)}`);
+  }
+  await page.context().close();
 });

@@ -3,7 +3,8 @@ import { Tabs } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ShieldOff } from "lucide-react";
 import type { ReactNode } from "react";
-import { useSession } from "../../session/session.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty } from "../../ui/page-states.tsx";
 import classes from "./access.module.css";
@@ -42,7 +43,7 @@ export function AccessPage() {
   const fills = ["accounts", "keys", "categories"].includes(tab) || (tab === "groups" && group === undefined);
   return (
     <AccessTabs tab={tab}>
-      <Page title="Access" fills={fills} toolbar={<TabList />}>
+      <Page title="Access" fills={fills} toolbar={<TabList />} actions={<CopyList tab={tab} group={group} />}>
         <Tabs.Panel value={tab} h={fills ? "100%" : undefined}>
           {tab === "groups" && group !== undefined ? <GroupPage key={group} id={group} /> : <Content />}
         </Tabs.Panel>
@@ -74,6 +75,21 @@ function TabList() {
       ))}
     </Tabs.List>
   );
+}
+
+/** The list of each tab in the API; an explanation has no list. */
+const paths: Readonly<Partial<Record<AccessTab, string>>> = {
+  accounts: "/users",
+  keys: "/apikeys",
+  groups: "/groups",
+  categories: "/securitycategories",
+  provider: "",
+};
+
+function CopyList({ tab, group }: { tab: AccessTab; group: number | undefined }) {
+  const project = useProject();
+  const path = tab === "groups" && group !== undefined ? `/groups/${group}` : paths[tab];
+  return path !== undefined && <CopyAs request={{ method: "GET", project, path }} />;
 }
 
 function NotForMembers() {

@@ -3,8 +3,11 @@ import { Box } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { addressOf } from "../../lib/address.ts";
+import type { ApiRequest } from "../../lib/snippets.ts";
 import { mayDo } from "../../session/rights.ts";
-import { useSession } from "../../session/session.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { AssetHits } from "./asset-hits.tsx";
@@ -20,9 +23,18 @@ export function AssetsPage() {
   return <AssetsAs key={seenAs?.id ?? "self"} />;
 }
 
+/** The roots of the tree, or the hits of the search. */
+const requestOf = (project: string, query: string | undefined): ApiRequest => ({
+  method: "GET",
+  project,
+  path: query === undefined ? "/assets/children" : `/assets/search${addressOf({ query })}`,
+  ...(query === undefined && { odata: "Assets?$top=100" }),
+});
+
 /** The tree of one person's rights. */
 function AssetsAs() {
   const tree = useTree();
+  const project = useProject();
   const { query } = useSearch({ from: "/frame/assets" });
   const { id } = useParams({ strict: false });
   const isNarrow = useMediaQuery("(max-width: 62em)", false, { getInitialValueInEffect: false });
@@ -39,7 +51,16 @@ function AssetsAs() {
     );
   return (
     <TreeContext value={tree}>
-      <Page title="Assets" fills actions={<NewAssetButton />}>
+      <Page
+        title="Assets"
+        fills
+        actions={
+          <>
+            {id === undefined && <CopyAs request={requestOf(project, query)} />}
+            <NewAssetButton />
+          </>
+        }
+      >
         <Box className={classes["split"]}>
           <section className={classes["side"]} aria-label="Find an asset">
             <AssetSearch />

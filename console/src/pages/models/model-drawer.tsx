@@ -9,6 +9,7 @@ import {
 } from "../../api/generated.ts";
 import { timeText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import classes from "./models.module.css";
 import { packagesQuery, versionsQuery } from "./models-data.ts";
@@ -16,7 +17,8 @@ import { PredictionForm } from "./prediction-form.tsx";
 import { StatusBadge } from "./status-badge.tsx";
 
 export function ModelDrawer({ model, onClose }: { model: Model; onClose(): void }) {
-  const versions = useQuery(versionsQuery(useProject(), model.id));
+  const project = useProject();
+  const versions = useQuery(versionsQuery(project, model.id));
   return (
     <Drawer
       opened
@@ -28,6 +30,9 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose(): void 
     >
       <Stack>
         {model.description && <Text size="sm">{model.description}</Text>}
+        <Group>
+          <CopyAs request={{ method: "GET", project, path: `/analytics/models/${model.id}` }} />
+        </Group>
         <Title order={2} size="h5">
           Try a prediction
         </Title>

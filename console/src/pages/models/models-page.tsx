@@ -7,6 +7,7 @@ import { messageOf, statusOf } from "../../api/errors.ts";
 import type { Model } from "../../api/generated.ts";
 import { countText, timeText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
@@ -20,12 +21,18 @@ import type { ModelsTab } from "./search.ts";
 export function ModelsPage() {
   const { tab = "models", model: openId } = useSearch({ from: "/frame/models" });
   const navigate = useNavigate({ from: "/models" });
-  const models = useQuery(modelsQuery(useProject()));
+  const project = useProject();
+  const models = useQuery(modelsQuery(project));
   const open = models.data?.find(({ id }) => id === openId);
   return (
     <Page
       title="Models"
       fills
+      actions={
+        models.isSuccess && (
+          <CopyAs request={{ method: "GET", project, path: `/analytics/models${paths[tab]}` }} />
+        )
+      }
       note={
         models.data && `${countText(models.data.length)} ${models.data.length === 1 ? "model" : "models"}`
       }
@@ -56,6 +63,13 @@ export function ModelsPage() {
     </Page>
   );
 }
+
+/** The list of each tab in the API, below the models. */
+const paths: Readonly<Record<ModelsTab, string>> = {
+  models: "",
+  schedules: "/schedules",
+  packages: "/sourcepackages",
+};
 
 /** Each operation returns 400 with the reason while hosting is off. */
 function Unavailable({ problem, onRetry }: { problem: unknown; onRetry(): void }) {

@@ -5,8 +5,10 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Database, Plus, Search, Table2, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
 import { countText } from "../../lib/format.ts";
+import type { ApiRequest } from "../../lib/snippets.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
@@ -23,7 +25,8 @@ type Dialog =
 
 export function RawPage() {
   const { database } = useSearch({ from: "/frame/raw" });
-  const databases = useQuery(databasesQuery(useProject()));
+  const project = useProject();
+  const databases = useQuery(databasesQuery(project));
   const mayWrite = mayDo(useSession(), "rawAcl", "WRITE");
   const [dialog, setDialog] = useState<Dialog>();
   const shown = database ?? databases.data?.[0];
@@ -36,7 +39,12 @@ export function RawPage() {
         databases.data &&
         `${countText(databases.data.length)} ${databases.data.length === 1 ? "database" : "databases"}`
       }
-      actions={mayWrite && <RawActions onOpen={setDialog} />}
+      actions={
+        <>
+          <CopyAs request={requestOf(project, database)} />
+          {mayWrite && <RawActions onOpen={setDialog} />}
+        </>
+      }
     >
       {databases.isPending && <Loading what="the databases" />}
       {databases.isError && <Failure problem={databases.error} onRetry={() => void databases.refetch()} />}
@@ -59,6 +67,13 @@ export function RawPage() {
     </Page>
   );
 }
+
+/** The tables of the database that was chosen, else the databases. */
+const requestOf = (project: string, database: string | undefined): ApiRequest => ({
+  method: "GET",
+  project,
+  path: database === undefined ? "/raw" : `/raw/${encodeURIComponent(database)}`,
+});
 
 function RawActions({ onOpen }: { onOpen(dialog: Dialog): void }) {
   return (
