@@ -27,7 +27,10 @@ export async function startProcess(
     env: { ...process.env, ...settings.env },
     cwd: settings.folder,
   });
+  const killWithUs = () => child.kill("SIGKILL");
+  process.once("exit", killWithUs);
   let ended: string | undefined;
+  child.once("exit", () => process.off("exit", killWithUs));
   child.once("error", (problem) => (ended = problem.message));
   child.once("exit", (code, signal) => (ended = `ended with ${code ?? signal}`));
   const deadline = Date.now() + readySecondsMax * 1000;

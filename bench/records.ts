@@ -19,7 +19,7 @@ export const quickRecords: RecordsScale = { units: 40, timedUnits: 20, rawRows: 
 const pageItems = 1_000;
 const areaAssets = 10_000;
 const rowsPerRequest = 10_000;
-const rawKey = (row: number) => `row-${String(row).padStart(8, "0")}`;
+export const rawKey = (row: number) => `row-${String(row).padStart(8, "0")}`;
 
 /** One round on a fresh server. */
 export async function measureRecords(port: number, scale: RecordsScale): Promise<Partial<Figures>> {
@@ -114,7 +114,7 @@ async function rawFigures(
   };
 }
 
-function rowsRequest(table: string, rows: Uint32Array): RequestBytes {
+export function rowsRequest(table: string, rows: Uint32Array): RequestBytes {
   const items = Array.from(rows, (row) => `{"key":"${rawKey(row)}","columns":${rawColumns(row)}}`);
   return post(`/raw/bench/${table}/create?ensureParent=true`, `{"items":[${items.join(",")}]}`);
 }

@@ -1,9 +1,10 @@
 // `npm run bench`: measures Millrace, with --peers also the databases of Debian, and prints the table.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureCodecs } from "./codecs.ts";
+import { consoleParts, measureConsole } from "./console/console.ts";
 import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
 import { measureLate } from "./late.ts";
 import { measureMachine } from "./machine.ts";
@@ -39,6 +40,8 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --only      these workloads alone, and those that are measured in one go with them
   --scale     instead of workloads: figures at 1 to 100 M points and at 100 to 1 M series (some minutes, 2 GB)
   --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
+  --console   instead of workloads: the web console in Chromium (15 minutes, 3 GB); --only open,drag for parts
+  --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
 const { values: options } = parseArgs({
@@ -49,6 +52,8 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     scale: { type: "boolean", default: false },
     codecs: { type: "boolean", default: false },
+    console: { type: "boolean", default: false },
+    data: { type: "string" },
     write: { type: "boolean", default: false },
     help: { type: "boolean", default: false },
   },
@@ -108,6 +113,14 @@ async function scale(): Promise<void> {
   show("Scale", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
 }
 
+async function benchConsole(): Promise<void> {
+  refuseUnknown(only ?? [], consoleParts);
+  const data = options.data === undefined ? undefined : resolve(options.data);
+  const { table, isWhole } = await measureConsole({ isQuick: options.quick, data, only });
+  show("The web console", `${machine()}\n\n\`${command}\`: one round.\n\n${table}`);
+  if (!isWhole) process.exitCode = 1;
+}
+
 /** Prints a report, and with `--write` stores it. */
 function show(heading: string, report: string): void {
   console.log(`\n${report}`);
@@ -115,7 +128,7 @@ function show(heading: string, report: string): void {
 }
 
 async function bench(): Promise<void> {
-  refuseUnknown(only ?? []);
+  refuseUnknown(only ?? [], [ofPoints, ...groups.map((one) => one.names)].flat());
   const scale = options.quick ? quickScale : fullScale;
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 5));
   const { systems, missing } = chosen();
@@ -134,8 +147,7 @@ async function bench(): Promise<void> {
   show(heading(), reportOf(results, { command, rounds, missing }));
 }
 
-function refuseUnknown(names: readonly string[]): void {
-  const known = [ofPoints, ...groups.map((one) => one.names)].flat();
+function refuseUnknown(names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`--only takes ${known.join(",")} and not ${unknown.join(",")}`);
 }
@@ -177,7 +189,11 @@ async function onFresh<Result>(system: System, work: (running: Running) => Promi
   }
 }
 
+// A signal ends the measured servers too.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
+
 if (options.help) console.log(usage);
 else if (options.scale) await scale();
+else if (options.console) await benchConsole();
 else if (options.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
 else await bench();

@@ -6,7 +6,7 @@ import { type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { beginningOf, linesIn, occurrences, type System, type Window } from "./system.ts";
 
-const key = "benchmark-key-0123456789abcdef0123456789abcdef";
+export const administratorKey = "benchmark-key-0123456789abcdef0123456789abcdef";
 const root = new URL("../..", import.meta.url).pathname;
 const project = "/api/0.5/projects/default";
 const odataRoot = "/odata/v1/projects/default/";
@@ -16,7 +16,10 @@ const request = (parts: RequestParts) =>
   requestBytes({
     ...parts,
     path: project + parts.path,
-    headers: { "api-key": key, ...(parts.body !== undefined && { "content-type": "application/json" }) },
+    headers: {
+      "api-key": administratorKey,
+      ...(parts.body !== undefined && { "content-type": "application/json" }),
+    },
   });
 
 /** A read over the entity-model interface: `path` is below its root, or from a link to a further page. */
@@ -24,7 +27,7 @@ export const getOData = (path: string) =>
   requestBytes({
     method: "GET",
     path: path.startsWith("/") ? path : odataRoot + path,
-    headers: { "api-key": key },
+    headers: { "api-key": administratorKey },
   });
 
 /** A request of the project: `path` begins with `/assets` or the like. */
@@ -41,7 +44,7 @@ export const millrace: System = {
       MILLRACE_HOST: "127.0.0.1",
       MILLRACE_PORT: String(port),
       MILLRACE_DATA: `${folder}/data`,
-      MILLRACE_ADMIN_KEY: key,
+      MILLRACE_ADMIN_KEY: administratorKey,
       MILLRACE_LOG_LEVEL: "warn",
     };
     const probe = `http://127.0.0.1:${port}/health`;
@@ -88,7 +91,7 @@ export const millrace: System = {
 /** The server listens shortly before it accepts the key. */
 async function untilKeyIsGood(port: number): Promise<void> {
   const ask = () =>
-    fetch(`http://127.0.0.1:${port}${project}${base}?limit=1`, { headers: { "api-key": key } });
+    fetch(`http://127.0.0.1:${port}${project}${base}?limit=1`, { headers: { "api-key": administratorKey } });
   while ((await ask()).status === 401) await pause(20);
 }
 
@@ -108,7 +111,7 @@ const itemsOf = (names: readonly string[], { timeMs, values }: Scan) =>
 async function declare(port: number, names: readonly string[]): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}${project}${base}`, {
     method: "POST",
-    headers: { "api-key": key, "content-type": "application/json" },
+    headers: { "api-key": administratorKey, "content-type": "application/json" },
     body: JSON.stringify({ items: names.map((name) => ({ name })) }),
   });
   if (!response.ok) throw new Error(`series were not created: ${await response.text()}`);
