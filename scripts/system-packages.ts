@@ -16,6 +16,7 @@ export type SystemPackages = Readonly<Record<string, SystemPackage>>;
 export const systemPackages: SystemPackages = {
   chromium: { command: "chromium", debian: ["chromium"], usedFor: "logins in a browser" },
   python: { command: "python3", debian: ["python3"], usedFor: "model hosting" },
+  postgresql: { command: "pg_ctlcluster", debian: ["postgresql"], usedFor: "the catalog in PostgreSQL" },
   bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
 };
 

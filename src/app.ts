@@ -8,11 +8,12 @@ import { Generations } from "./access/generations.ts";
 import { Rights } from "./access/rights.ts";
 import { Sessions } from "./access/sessions.ts";
 import { openAuthenticators } from "./authenticators.ts";
+import { catalogBackend, openIds } from "./catalog-backend.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
-import { catalogFileOf, openDataFolder, StartRefused } from "./data-folder.ts";
-import { openStores } from "./data-stores.ts";
+import { openDataFolder, StartRefused } from "./data-folder.ts";
+import { openStores, usable } from "./data-stores.ts";
 import { startDemoThread } from "./demo/demo-thread.ts";
 import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
@@ -27,7 +28,6 @@ import type { Kernel } from "./http/pipeline.ts";
 import { memoryOf, usualBounds } from "./http/request-memory.ts";
 import { addRoutes } from "./http/rest-routes.ts";
 import { createHttp } from "./http/server.ts";
-import { IdSource } from "./lib/ids.ts";
 import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
 import type { System } from "./lib/system.ts";
@@ -47,11 +47,10 @@ import { deleteExpiredUploads } from "./resources/files/uploads.ts";
 import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
-import { describe, linkRoutes, model, openRoutes, ownedRows, routes, tables } from "./resources.ts";
+import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import type { Catalog } from "./storage/catalog.ts";
 import { RowDeletions } from "./storage/row-deletions.ts";
-import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 /** The protocols beside REST. */
 const protocols = [odataProtocol];
@@ -84,14 +83,15 @@ export async function openApp(
   await using opened = new AsyncDisposableStack();
   const folder = openDataFolder(settings.data, system, (message) => log.warn(message));
   opened.defer(() => folder.release());
-  const metrics = createMetrics();
-  const secretOf = (purpose: string) => secretFor(purpose, folder.secret);
-  const openOwnCatalog = () => openCatalog(folder.path, system, progressTo(log));
-  const disk = opened.adopt(await watchDisk(folder.path, system, progressTo(log)), (watch) => watch.close());
-  const opening = { folder, openCatalog: openOwnCatalog, linkSecret: secretOf("links"), disk, system, log };
+  const [metrics, tell] = [createMetrics(), progressTo(log)];
+  const catalogChosen = catalogBackend(settings, system, tell);
+  const secret = await usable("catalog", catalogChosen.secret(folder.secret), log);
+  const secretOf = (purpose: string) => secretFor(purpose, secret);
+  const disk = opened.adopt(await watchDisk(folder.path, system, tell), (watch) => watch.close());
+  const opening = { folder, catalogChosen, linkSecret: secretOf("links"), disk, system, log };
   const { points, ...stores } = await openStores({ ...opening, blobs: settings.blobs }, opened);
   const { catalog } = stores;
-  const ids = new IdSource(system, await catalog.lastId());
+  const ids = await openIds(catalog, system);
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
@@ -103,7 +103,7 @@ export async function openApp(
     disk,
     ...backgroundWork(log),
     rowDeletions: rowDeletionsIn(catalog, log),
-    ...accessOf({ catalog, ids, system }, folder.secret),
+    ...accessOf({ catalog, ids, system }, secret),
     models: hosting.models,
     cursors: cursorSigner(secretOf("cursors")),
     ...openCaches(metrics),
@@ -184,13 +184,6 @@ const rowDeletionsIn = (catalog: Catalog, log: Logger) =>
   new RowDeletions(catalog, ownedRows, (problem) =>
     log.error({ err: problem }, "Could not delete the rows of a deleted raw table or sequence"),
   );
-
-/** The catalog of a data folder; another process may have it open. `tell` receives progress messages. */
-export const openCatalog = (
-  folder: string,
-  system: System,
-  tell: (message: string) => void,
-): Promise<Catalog> => openSqlCatalog({ file: catalogFileOf(folder), tables, system, tell });
 
 /** Writes progress messages to the log and to the console. */
 const progressTo = (log: Logger) => (message: string) => {

@@ -10,6 +10,7 @@ import { Throttle } from "./access/throttle.ts";
 import { Tokens } from "./access/tokens.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
+import { observeCatalog } from "./foreign-changes.ts";
 import { addressPolicy } from "./lib/address-policy.ts";
 import { loginProjects } from "./resources/projects/projects.ts";
 import type { Authenticators } from "./rest/route.ts";
@@ -37,6 +38,7 @@ export async function openAuthenticators(
   const own = new OwnTokens(secretFor("tokens"), system);
   const ended = new EndedSessions(services);
   await ended.load();
+  observeCatalog(services.catalog, { ...services, ended });
   const tokens = new Tokens({ directory, own, ended, system });
   const throttle = new Throttle(settings.attemptsPerMinute, system);
   const authenticator = new Authenticator({

@@ -21,6 +21,8 @@ export interface Settings {
   readonly blobs?: S3Setting;
   /** The server's public address, without a slash at its end; absent when it is the address it listens on. */
   readonly baseUrl?: string;
+  /** The address of the catalog's database; absent when it is in the data folder. */
+  readonly catalogUrl?: string;
   readonly project: string;
   readonly adminKey?: string;
   readonly logLevel: LogLevel;
@@ -68,6 +70,12 @@ export const described = {
     byDefault: "./millrace-data",
     expected: "a path",
     isGood: (value) => value !== "",
+  },
+  MILLRACE_CATALOG: {
+    meaning: "The PostgreSQL database of the catalog, instead of a file in the data folder ([scale.md](scale.md))",
+    expected: "an address such as postgres://user:password@host:5432/database",
+    isGood: isCatalogUrl,
+    isSecret: true,
   },
   MILLRACE_BLOBS: {
     meaning: "The S3 store of the bytes of files, instead of the data folder ([scale.md](scale.md))",
@@ -124,6 +132,11 @@ export const described = {
   },
 } as const satisfies Record<string, Setting>;
 
+function isCatalogUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return /^postgres(ql)?:$/.test(url?.protocol ?? "") && url!.hostname !== "" && url!.pathname.length > 1;
+}
+
 type Name = keyof typeof described;
 const names = Object.keys(described) as Name[];
 
@@ -164,6 +177,7 @@ export function readSettings(
   const baseUrl = value("MILLRACE_BASE_URL")?.replace(/\/+$/, "");
   const adminKey = value("MILLRACE_ADMIN_KEY");
   const blobs = value("MILLRACE_BLOBS");
+  const catalogUrl = value("MILLRACE_CATALOG");
   return {
     host: value("MILLRACE_HOST")!,
     port: Number(value("MILLRACE_PORT")),
@@ -178,6 +192,7 @@ export function readSettings(
     ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
+    ...(catalogUrl !== undefined && { catalogUrl }),
   };
 }
 

@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { catalogFileOf, StartRefused } from "./data-folder.ts";
 import { CannotOpen, nextStepAfter } from "./storage/cannot-open.ts";
+import type { Catalog } from "./storage/catalog.ts";
 import type { Finding } from "./storage/findings.ts";
 import { type Manifest, manifestTable, markName, readMark, writeMark } from "./storage/manifest.ts";
 import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
@@ -33,10 +34,10 @@ export interface Parts {
   readonly findings: readonly Finding[];
 }
 
-/** Throws `StartRefused` when the catalog's file cannot be read. */
-export async function examineParts(place: DataPlace): Promise<Parts> {
+/** `shared` is a catalog outside of the folder. Throws `StartRefused` when the catalog is unreadable. */
+export async function examineParts(place: DataPlace, shared?: Catalog): Promise<Parts> {
   const { data } = place;
-  const manifest = manifestOf(data);
+  const manifest = shared ? await manifestIn(shared, data) : manifestOf(data);
   if (manifest === undefined) return { manifest, findings: withoutCatalog(place) };
   if (manifest.phase === "creating") return { manifest, findings: [] };
   const findings: Finding[] = [];
@@ -55,10 +56,10 @@ export function requireCatalog(data: string): void {
 }
 
 /** The record of a data folder whose parts are all there; throws `StartRefused` for another. */
-export async function requireParts(place: DataPlace): Promise<Manifest | undefined> {
+export async function requireParts(place: DataPlace, shared?: Catalog): Promise<Manifest | undefined> {
   const { data } = place;
   if (place.blobs !== undefined) refuseFiles(blobsFolderOf(data));
-  const { manifest, findings } = await examineParts(place);
+  const { manifest, findings } = await examineParts(place, shared);
   const [first] = findings;
   if (first === undefined) return manifest;
   const { nextStep } = new CannotOpen("", "incomplete");
@@ -75,6 +76,18 @@ function refuseFiles(folder: string): void {
   throw new StartRefused(
     `${folder} has files, but MILLRACE_BLOBS names an S3 store.
 Copy the files to the store and rename the folder (docs/scale.md#moving-the-files), or unset MILLRACE_BLOBS.`,
+  );
+}
+
+/** The record of this folder in a catalog outside of it. */
+async function manifestIn(catalog: Catalog, data: string): Promise<Manifest | undefined> {
+  const mark = await readMark(data);
+  if (mark === undefined) return undefined;
+  const [manifest] = await catalog.read("system", (tx) => tx.get(manifestTable, [mark.folder]));
+  if (manifest !== undefined) return manifest;
+  throw new StartRefused(
+    `The data folder ${data} belongs to another catalog than MILLRACE_CATALOG names.
+Set MILLRACE_CATALOG to that one, or MILLRACE_DATA to another folder.`,
   );
 }
 

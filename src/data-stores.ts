@@ -3,6 +3,7 @@
 // missing.
 import { randomInt } from "node:crypto";
 import type { Logger } from "pino";
+import type { CatalogBackend } from "./catalog-backend.ts";
 import { type DataFolder, StartRefused } from "./data-folder.ts";
 import {
   blobsFolderOf,
@@ -19,7 +20,7 @@ import type { Catalog } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
 import { openEmbeddedPoints, requireStore } from "./storage/embedded-points/embedded-points.ts";
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
-import { type Manifest, writeManifest, writeMark } from "./storage/manifest.ts";
+import { type Manifest, ownFolder, writeManifest, writeMark } from "./storage/manifest.ts";
 import type { PointsStore } from "./storage/points.ts";
 import { ForeignBucket } from "./storage/s3-blobs/owner.ts";
 import { openS3Blobs, type S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
@@ -35,7 +36,7 @@ export interface Opening {
   /** The S3 store of the bytes of files; absent when they are in the folder. */
   readonly blobs: S3Setting | undefined;
   readonly system: System;
-  readonly openCatalog: () => Promise<Catalog>;
+  readonly catalogChosen: CatalogBackend;
   readonly linkSecret: Uint8Array;
   readonly disk: DiskSpace;
   readonly log: Logger;
@@ -45,13 +46,20 @@ const foldersBelow = 2 ** 48 - 1;
 
 /** Opens all stores, which close with `opened`; throws `StartRefused` when one is missing or damaged. */
 export async function openStores(opening: Opening, opened: AsyncDisposableStack): Promise<DataStores> {
-  const { openCatalog, disk, log } = opening;
+  const { catalogChosen, disk, log } = opening;
   const { path } = opening.folder;
   const place = placeOf(opening);
-  const known = await requireParts(place);
+  const openOwn = async () => {
+    const catalog = await usable("catalog", catalogChosen.open(), log);
+    opened.defer(() => catalog.close());
+    return catalog;
+  };
+  const shared = catalogChosen.isShared ? await openOwn() : undefined;
+  const known = await requireParts(place, shared);
+  const number = randomInt(foldersBelow);
   const before: Manifest = known ?? {
-    id: 1,
-    folder: randomInt(foldersBelow),
+    id: shared ? number : ownFolder,
+    folder: number,
     generation: 1,
     phase: "creating",
   };
@@ -64,12 +72,12 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
   };
   // Catalog and points at once where both are there: each waits for threads of its own.
   const pointsSoon = isNew ? undefined : openPoints();
-  const catalog = await usable("catalog", openCatalog(), log);
-  opened.defer(() => catalog.close());
+  const catalog = shared ?? (await openOwn());
   const manifest = begun(before);
   // On a full disk a start writes nothing that it can do without: the parts stay of the same generation.
   const mayWrite = isNew || !disk.isFull;
   if (mayWrite) await writeManifest(catalog, manifest);
+  if (mayWrite && shared) await writeMark(path, manifest);
   await syncFolder(path);
   const points = await usable("datapoint store", pointsSoon ?? openPoints(), log);
   const blobs = await openBlobs(opening, manifest);
@@ -116,7 +124,8 @@ function closerOf(opening: Promise<PointsStore>): () => Promise<void> {
   return async () => (await opened)?.close();
 }
 
-async function usable<Store>(what: string, opening: Promise<Store>, log: Logger): Promise<Store> {
+/** Refuses the start when a store cannot be opened. */
+export async function usable<Store>(what: string, opening: Promise<Store>, log: Logger): Promise<Store> {
   try {
     return await opening;
   } catch (problem) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RequestContext } from "../context.ts";
-import { IdSource } from "../lib/ids.ts";
+import { ClockIds } from "../lib/ids.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { adoptKeys } from "./administrators.ts";
@@ -23,7 +23,7 @@ function newApiKeys() {
     defaultGroupOf: async () => undefined,
     ancestorsOf: async () => new Map(),
   });
-  const ids = new IdSource(system, 0);
+  const ids = new ClockIds(system, 0);
   const keys = new ApiKeys({ catalog, ids, system, secret: new Uint8Array(32), rights });
   return { catalog, ids, keys, system, rights };
 }

@@ -1,7 +1,7 @@
 // An ended login stays ended after a restart, and is deleted when its tokens have expired.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IdSource } from "../lib/ids.ts";
+import { ClockIds } from "../lib/ids.ts";
 import { realSystem } from "../lib/system.ts";
 import { everything } from "../query/filter.ts";
 import type { Catalog } from "../storage/catalog.ts";
@@ -18,7 +18,7 @@ test("an ended session is known after a restart, and an expired one frees its en
   let nowMs = 1_000;
   const system = { ...realSystem, nowMs: () => nowMs };
   const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
-  const parts = { catalog, rights: rightsOver(catalog), system, ids: new IdSource(system, 0) };
+  const parts = { catalog, rights: rightsOver(catalog), system, ids: new ClockIds(system, 0) };
   const first = new EndedSessions(parts);
   await first.end("one", 5_000);
   await first.end("one", 5_000);
@@ -48,7 +48,7 @@ test("keys made with an ended session are revoked, and the keys made with those;
     }),
   );
   await catalog.write("system", (tx) => tx.insert(apiKeyTable, keys));
-  const parts = { catalog, rights: rightsOver(catalog), system, ids: new IdSource(system, 10) };
+  const parts = { catalog, rights: rightsOver(catalog), system, ids: new ClockIds(system, 10) };
   await new EndedSessions(parts).end("one", 5_000);
   const kept = await catalog.read("system", (tx) => tx.get(apiKeyTable, [1, 2, 3]));
   assert.deepEqual(

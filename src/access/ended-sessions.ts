@@ -25,6 +25,7 @@ export const endedSessionTable: Table<EndedSession> = {
   indexes: [["untilMs"]],
   unique: [["sessionId"]],
   wordsOf: [],
+  cachedAs: { sessions: null },
 };
 
 interface EndedSessionsParts {

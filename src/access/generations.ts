@@ -1,8 +1,8 @@
 // Counts, by project, the changes after which cached series and cached access to them are out of date.
 //
-// A cache stores the generation it was filled in, and is out of date once that number has changed. One server
-// counts its own changes, because it alone writes to the catalog. Several servers over one store have to take
-// these numbers from the store.
+// A cache stores the generation it was filled in, and is out of date once that number has changed. A server
+// counts its own changes at once. Those of other servers it reads from the catalog
+// (`foreign-changes.ts`).
 import { ChangeCounter } from "../lib/change-counter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
 
@@ -27,5 +27,10 @@ export class Generations {
     const created = { series: new ChangeCounter(), access: new ChangeCounter() };
     this.#byProject.set(projectId, created);
     return created;
+  }
+
+  /** All projects in use. */
+  all(): Iterable<ProjectGenerations> {
+    return this.#byProject.values();
   }
 }

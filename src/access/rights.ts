@@ -74,6 +74,11 @@ export class Rights {
     }
   }
 
+  /** Makes cached rights out of date, because another server may have changed them. */
+  expire(): void {
+    this.#generation++;
+  }
+
   /** What the groups of a project grant together; changes by other processes count within `keyCacheMsMax`. */
   async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
     const { catalog, system } = this.#parts;

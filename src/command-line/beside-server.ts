@@ -1,11 +1,11 @@
 // Opens the data folder for commands, also while a server runs on it, and prints their tables.
-import { accessOf, openCatalog } from "../app.ts";
+import { accessOf } from "../app.ts";
+import { catalogBackend, openIds } from "../catalog-backend.ts";
 import { readSettings, type Settings } from "../config.ts";
 import type { Services } from "../context.ts";
 import { StartRefused, secretOf } from "../data-folder.ts";
 import { requireCatalog } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
-import { IdSource } from "../lib/ids.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { byUrlName, type Project } from "../resources/projects/projects.ts";
 import { Misused } from "./command.ts";
@@ -18,12 +18,14 @@ export type Opened = Pick<Services, "catalog" | "ids" | "system" | "keys" | "rig
 /** Opens the catalog of the configured data folder, which must exist, while `work` runs. */
 export async function withCatalog(work: (opened: Opened) => Promise<void>): Promise<void> {
   const settings = readSettings(process.env, process.cwd());
-  requireCatalog(settings.data);
+  if (settings.catalogUrl === undefined) requireCatalog(settings.data);
   makeFilesPrivate();
-  const catalog = await openCatalog(settings.data, system, console.error);
+  const chosen = catalogBackend(settings, system, console.error);
+  const catalog = await chosen.open();
   try {
-    const services = { catalog, ids: new IdSource(system, await catalog.lastId()), system };
-    await work({ ...services, ...accessOf(services, secretOf(settings.data, system)), settings });
+    const services = { catalog, ids: await openIds(catalog, system), system };
+    const secret = await chosen.secret(secretOf(settings.data, system));
+    await work({ ...services, ...accessOf(services, secret), settings });
   } finally {
     await catalog.close();
   }

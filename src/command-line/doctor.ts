@@ -41,7 +41,12 @@ Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be exa
       options: { repair: { type: "boolean", default: false } },
     });
     const place = readSettings(process.env, process.cwd());
-    const { data } = place;
+    const { data, catalogUrl } = place;
+    if (catalogUrl !== undefined)
+      throw new StartRefused(
+        "The catalog is in PostgreSQL, which has tools of its own (pg_amcheck); the doctor examines data " +
+          "folders that have their catalog",
+      );
     const parts = [catalogFileOf(data), ...markedFoldersOf(place).map((name) => join(data, name))];
     if (!parts.some((path) => existsSync(path)))
       throw new StartRefused(`${data} is not a data folder (MILLRACE_DATA); the first start creates it`);

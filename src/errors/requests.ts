@@ -84,6 +84,20 @@ export const requestFailures = {
     when: "The disk refused a write of the catalog, for example because it is full. Nothing of it is stored.",
     message: ({ problem }) => `Nothing was stored (${problem}); free disk space, then repeat the request`,
   }),
+  "catalog-away": entry<{ retryAfterSeconds: number }>({
+    status: 503,
+    when:
+      "The catalog's database does not respond. A write may be stored if its connection was lost " +
+      "while it was confirmed.",
+    message: ({ retryAfterSeconds }) =>
+      `The catalog's database does not respond; try again in ${retryAfterSeconds} s`,
+  }),
+  "catalog-key-too-long": entry<{ bytesMax: number }>({
+    status: 400,
+    when: "A name, key or source is longer than an index of PostgreSQL can hold.",
+    message: ({ bytesMax }) =>
+      `A name, key or source has more bytes than can be indexed (about ${bytesMax} bytes in UTF-8)`,
+  }),
   deadline: entry<{ limitMs: number; retryAfterSeconds: number }>({
     status: 503,
     when: "The request took longer than the deadline and was canceled.",

@@ -32,7 +32,8 @@ export function addHealth(http: FastifyInstance, stores: Stores, log: Logger): v
       return reply.code(503).send({ status, version, store, freeBytes, quarantined });
     } catch (problem) {
       log.error({ err: problem }, "A store does not respond");
-      return reply.code(503).send({ status: "failing", version, store: "not answering", quarantined: [] });
+      const store = problem instanceof Failure ? problem.message : "not answering";
+      return reply.code(503).send({ status: "failing", version, store, quarantined: [] });
     }
   });
 }

@@ -15,7 +15,7 @@ import { Rights } from "../access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "../access/schema.ts";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
-import { IdSource } from "../lib/ids.ts";
+import { ClockIds } from "../lib/ids.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { cursorSigner } from "../query/cursor.ts";
 import { dataSchema } from "../rest/envelope.ts";
@@ -82,7 +82,7 @@ let headers: { "api-key": string };
 before(async () => {
   const catalog = openNaiveCatalog([apiKeyTable, accountTable, groupTable]);
   const secret = system.randomBytes(32);
-  const ids = new IdSource(system, 0);
+  const ids = new ClockIds(system, 0);
   const points = new NaivePointsStore();
   const unused = {
     blobs: undefined as never,

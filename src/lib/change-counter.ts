@@ -14,6 +14,11 @@ export class ChangeCounter {
     return this.#changing === 0 && this.#state === state;
   }
 
+  /** Counts a change that this server did not make. */
+  changed(): void {
+    this.#state++;
+  }
+
   /** Runs a change of the store. */
   async during<Result>(change: () => Promise<Result>): Promise<Result> {
     this.#changing++;

@@ -51,5 +51,22 @@ export const catalogLimits = {
     "ms",
     "How long a write waits for another process that writes the catalog.",
   ),
+  catalogWritersMax: limit(8, "transactions", "Catalog writes of a server that are open in PostgreSQL."),
+  catalogConnectMsMax: limit(3_000, "ms", "How long a request waits for a connection to PostgreSQL."),
+  catalogOpenMsMax: limit(
+    120_000,
+    "ms",
+    "PostgreSQL ends a transaction whose server is silent for this long.",
+  ),
+  catalogReadMsMax: limit(60_000, "ms", "A read of PostgreSQL that takes longer ends with its connection."),
+  catalogRetrySeconds: limit(2, "s", "`Retry-After` while the database of the catalog does not respond."),
+  catalogIndexedBytesMax: limit(
+    2_600,
+    "bytes",
+    "Indexed columns of a record together, in PostgreSQL, as UTF-8. Longer names and keys are refused there.",
+  ),
+  catalogPollMs: limit(250, "ms", "How often a server reads from PostgreSQL what other servers changed."),
+  catalogPollMsMax: limit(600, "ms", "After a longer read of these changes, cached records are not used."),
+  catalogIdsReserved: limit(2 ** 20, "ids", "Ids that a server reserves at once in a shared catalog."),
   preparedStatementsMax: limit(500, "statements", "Prepared database statements of each connection."),
 } as const;

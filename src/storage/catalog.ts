@@ -44,9 +44,22 @@ export interface Table<Row extends object> {
   readonly wordsOf: readonly (keyof Row & string)[];
   /** The records are a tree: `path` is the column of the ids from the root to the record, as `/1/7/9/`. */
   readonly tree?: { readonly path: keyof Row & string };
+  /** The columns that servers cache, by the generation that counts their changes. */
+  readonly cachedAs?: CachedColumns<keyof Row & string>;
   /** Columns that name records of other tables; one at most for each of these. */
   readonly links?: readonly Link<keyof Row & string>[];
 }
+
+/** Numbers of a shared catalog that count the changes of cached records of a tenant. */
+export type GenerationName = "series" | "access" | "sessions";
+
+/**
+ * A generation changes when one of these columns of an existing record changes, or a record is removed;
+ * those of `null` also when one is inserted.
+ */
+export type CachedColumns<ColumnName extends string = string> = {
+  readonly [Name in GenerationName]?: readonly ColumnName[] | null;
+};
 
 /** A column that names records of another table: an optional id, or a json array of ids. */
 export interface Link<ColumnName extends string = string> {
@@ -137,6 +150,28 @@ export interface Catalog {
  */
 export interface ProjectCatalog extends Omit<Catalog, "write"> {
   write<Result>(project: ProjectId, work: (tx: CatalogWriter) => Promise<Result>): Promise<Result>;
+}
+
+/** A change of cached records by another server. */
+export interface ForeignChange {
+  readonly tenant: Tenant;
+  readonly generation: GenerationName;
+}
+
+/** What a catalog tells a server that shares it with others. */
+export interface CatalogObserver {
+  /** Another server changed cached records. */
+  changed(change: ForeignChange): void;
+  /** Changes may have been missed: no cached record may be used. Repeated until the catalog responds. */
+  lost(): void;
+}
+
+/** A catalog that several servers write. */
+export interface SharedCatalog extends Catalog {
+  /** Reserves `limits.catalogIdsReserved` ids that no server has had; returns the first one. */
+  reserveIds(): Promise<number>;
+  /** Tells the observer of changes by other servers until the catalog is closed. */
+  observe(observer: CatalogObserver): void;
 }
 
 /** Checks columns for `setColumns`, which updates neither unique combinations nor the full-text index. */

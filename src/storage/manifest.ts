@@ -2,12 +2,15 @@
 //
 // The record and the marks hold the same random number and the same generation, which grows with each start.
 // So a start notices a part that is missing, of another data folder, or from an older backup than the rest.
+// Where the catalog is outside of the data folder, it has a record for each folder, and the data folder has a
+// mark too.
 import { isIntact, readUnchecked, writeChecked } from "../lib/durable-files.ts";
 import { refuseOtherFormat } from "./cannot-open.ts";
 import type { Catalog, Table } from "./catalog.ts";
 
 export interface Manifest {
-  readonly id: 1;
+  /** `ownFolder` in the catalog of the folder; the number of the folder in a catalog outside of it. */
+  readonly id: number;
   readonly folder: number;
   readonly generation: number;
   /**
@@ -16,6 +19,8 @@ export interface Manifest {
    */
   readonly phase: "creating" | "starting" | "open";
 }
+
+export const ownFolder = 1;
 
 export const manifestTable: Table<Manifest> = {
   name: "manifest",

@@ -4,7 +4,7 @@ import { after, test } from "node:test";
 import { administrator, type Capability } from "../../src/access/capabilities.ts";
 import { Generations } from "../../src/access/generations.ts";
 import type { RequestContext, Services } from "../../src/context.ts";
-import { IdSource } from "../../src/lib/ids.ts";
+import { ClockIds } from "../../src/lib/ids.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import { cursorSigner } from "../../src/query/cursor.ts";
 import { unboundedMemory } from "../../src/query/read-within.ts";
@@ -23,7 +23,7 @@ const system: System = {
   randomBytes: (count) => new Uint8Array(count),
   freeDiskAt: realSystem.freeDiskAt,
 };
-const ids = new IdSource(system, 0);
+const ids = new ClockIds(system, 0);
 const cursors = cursorSigner(new Uint8Array(32));
 
 /** A caller with these capabilities in a project, by default `demo`. */

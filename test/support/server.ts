@@ -10,6 +10,10 @@ import { temporaryFolder } from "./folder.ts";
 import { testS3, usesS3 } from "./s3-store.ts";
 
 export interface ServerOptions {
+  /** The database of its catalog; the data folder when absent, unless TEST_CATALOG=postgres. */
+  readonly catalogUrl?: string;
+  /** The administrator's key, for servers of one catalog; one that the first start makes when absent. */
+  readonly adminKey?: string;
   /** The project's URL name; `demo` when absent. */
   readonly project?: string;
   readonly system?: System;
@@ -94,6 +98,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000 } = options;
   const dataFolder = temporaryFolder();
   const blobs = options.blobs ?? (usesS3 ? (await testS3()).place() : undefined);
+  const catalogUrl = options.catalogUrl ?? (await catalogOfEnvironment());
   const settings = {
     host: "127.0.0.1",
     port: 0,
@@ -106,6 +111,8 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     hostsModels: options.hostsModels ?? false,
     consoleFolder: options.consoleFolder ?? dataFolder,
     ...(blobs && { blobs }),
+    ...(catalogUrl !== undefined && { catalogUrl }),
+    ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
   } as const;
   const { log = pino({ level: "silent" }) } = options;
@@ -116,7 +123,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
   const first = await start();
   let { app, baseUrl } = first;
-  const key = first.newKey!;
+  const key = options.adminKey ?? first.newKey!;
   const asking = (prefix: string): AskFunction => {
     return async (methodAndPath, body, headers = {}) => {
       const [method, path] = splitOnce(methodAndPath);
@@ -146,6 +153,13 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     },
     close: () => app.close(),
   };
+}
+
+/** `TEST_CATALOG=postgres` gives each server a new database, to run all tests on it. */
+async function catalogOfEnvironment(): Promise<string | undefined> {
+  if (process.env["TEST_CATALOG"] !== "postgres") return undefined;
+  const { newDatabase } = await import("./postgres.ts");
+  return (await newDatabase()).url;
 }
 
 function splitOnce(methodAndPath: string): [method: string, path: string] {

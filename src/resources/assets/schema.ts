@@ -44,4 +44,5 @@ export const assetTable: Table<AssetRow> = {
   sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
   tree: { path: "path" },
+  cachedAs: { access: ["path"] },
 };

@@ -42,6 +42,7 @@ export const timeSeriesTable: Table<TimeSeries> = {
   unique: [["name"], ["externalId"]],
   sortedBy: ["createdTime"],
   wordsOf: ["name", "description"],
+  cachedAs: { series: ["name"], access: ["assetId", "securityCategories"] },
   links: [{ column: "assetId", to: "assets", onDelete: "clear" }],
 };
 

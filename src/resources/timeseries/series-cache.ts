@@ -56,7 +56,7 @@ const planLengthMin = 8;
 /** One for each server. */
 export class SeriesCache {
   readonly #generations: Generations;
-  readonly #projects = new LruCache<ProjectId, ProjectSeries>(limits.projectsCachedMax);
+  #projects = new LruCache<ProjectId, ProjectSeries>(limits.projectsCachedMax);
   /** By project and first name of the list: a client sends the same list in each scan cycle. */
   readonly #plans = new LruCache<string, WritePlan>(limits.writePlansMax);
   readonly #counts = { used: 0, made: 0 };
@@ -84,6 +84,15 @@ export class SeriesCache {
     this.#lastFilterId += 1;
     return this.#lastFilterId;
   };
+
+  /** Drops the series of a project that another server has changed. */
+  forget(projectId: ProjectId): void {
+    this.#projects.delete(projectId);
+  }
+
+  forgetAll(): void {
+    this.#projects = new LruCache(limits.projectsCachedMax);
+  }
 
   /** The plan of the last list that started with this key. Check it with `use` once all keys are known. */
   planStartingWith(projectId: ProjectId, key: SeriesKey): WritePlan | undefined {

@@ -7,7 +7,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { endOfPrefix, foldCase, wellFormed, wordsIn } from "../../lib/text.ts";
 import type { Bound, Filter, Scalar } from "../../query/filter.ts";
 import { type AnyTable, linkTo, type Tenant } from "../catalog.ts";
-import type { Condition, Expressions, MemberType, SqlExpression, WordQuery } from "./dialect.ts";
+import type { Condition, Expressions, ListType, MemberType, SqlExpression, WordQuery } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
 /** What a condition is about: one table's records of a tenant. */
@@ -67,17 +67,21 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
   or: ({ parts }, subject) => joined(parts, sql` or `, subject) ?? never,
   not: ({ part }, subject) => sql`(${compileFilter(part, subject)}) is not true`,
   equals({ field, value }, subject) {
-    const column = fieldOf(subject, field);
+    const column = fieldOf(subject, field, memberTypeOf(value));
     if (value === null) return sql`${column} is null`;
     return sql`${column} = ${encoded(subject, field, value)}`;
   },
   oneOf({ field, values }, subject) {
     const list = values.map((value) => encoded(subject, field, value)!);
-    return sql`${fieldOf(subject, field)} in ${subject.expressions.listed(list)}`;
+    const type = subject.inElement ? listTypeOf(values) : columnListType(subject.table, field);
+    const column = fieldOf(subject, field, memberTypeOf(values[0]));
+    return sql`${column} in ${subject.expressions.listed(list, type)}`;
   },
   between({ field, from, to }, subject) {
     const column = (one?: Bound) =>
-      typeof one?.value === "string" ? textOf(subject, field) : fieldOf(subject, field);
+      typeof one?.value === "string"
+        ? textOf(subject, field)
+        : fieldOf(subject, field, memberTypeOf(one?.value));
     const bound = ({ value }: Bound) =>
       typeof value === "string" ? wellFormed(value) : encoded(subject, field, value);
     const above = from && sql<boolean>`${column(from)} ${from.inclusive ? sql`>=` : sql`>`} ${bound(from)}`;
@@ -107,8 +111,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
       const places = expressions.placesWithWords(table, tenant, [{ fields, words }]);
       return sql`${columnRef(table, "id")} in (select ${expressions.idAt(sql`place`)} from ${places} found)`;
     }
-    const texts = fields.map((field) => columnRef(table, field));
-    return expressions.hasWords(texts, words);
+    return expressions.hasWords(table, { fields, words });
   },
   hasMember({ field, key, value, from, to }, { table, expressions }) {
     invariant(columnOf(table, field).type === "json", `${table.name}.${field} is an object`);
@@ -128,19 +131,24 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     return sql`(${sql.join(conditions, sql` and `)})`;
   },
   hasOneOf({ field, values }, subject) {
-    return listHas(subject, field, subject.expressions.listed(values.map(wellFormed)));
+    const type = listTypeOf(values);
+    return listHas(subject, field, {
+      values: subject.expressions.listed(values.map(wellFormed), type),
+      type,
+    });
   },
   hasOnly({ field, values }, { table, expressions }) {
     invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
     const column = columnRef(table, field);
-    const others = sql`held.value not in ${expressions.listed(values.map(wellFormed))}`;
-    const elements = expressions.elements(column);
+    const type = listTypeOf(values);
+    const others = sql`held.value not in ${expressions.listed(values.map(wellFormed), type)}`;
+    const elements = expressions.elements(column, type);
     return sql`(${column} is not null and not exists (select 1 from ${elements} held where ${others}))`;
   },
   some({ field, part }, subject) {
     invariant(columnOf(subject.table, field).type === "json", `${subject.table.name}.${field} has elements`);
     const condition = compileFilter(part, { ...subject, inElement: true });
-    return subject.expressions.someElement(fieldOf(subject, field), condition);
+    return subject.expressions.someElement(columnRef(subject.table, field), condition);
   },
   related({ field, table: name, part }, subject) {
     const table = subject.tables.find((one) => one.name === name);
@@ -148,7 +156,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     const { inElement: _, oneByOne: __, ...plain } = subject;
     const ids = sql`(select ${columnRef(table, "id")} from ${sql.table(name)}
       where ${recordsWhere(part, { ...plain, table })})`;
-    return sql`${fieldOf(subject, field)} in ${ids}`;
+    return sql`${fieldOf(subject, field, "number")} in ${ids}`;
   },
   inSubtree(filter, subject) {
     const { table } = subject;
@@ -162,7 +170,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
 /** The record links in this column to one of the ids of a subquery. */
 export const linksToOneOf = (subject: Subject, column: string, ids: SqlExpression): Condition =>
   columnOf(subject.table, column).type === "json"
-    ? listHas(subject, column, ids)
+    ? listHas(subject, column, { values: ids, type: "number" })
     : sql`${columnRef(subject.table, column)} in ${ids}`;
 
 /** The column of the links to the tree. */
@@ -181,12 +189,22 @@ export function wordQueryOf({ fields, text }: FilterOf<"words">, table: AnyTable
   return { fields, words: [...new Set(wordsIn(text.toWellFormed()))] };
 }
 
-/** The list has one of the values of a subquery. */
-function listHas({ table, expressions, oneByOne }: Subject, field: string, values: SqlExpression): Condition {
+/** A subquery of values of one type. */
+interface ValueList {
+  readonly values: SqlExpression;
+  readonly type: ListType;
+}
+
+/** The list has one of the values. */
+function listHas(
+  { table, expressions, oneByOne }: Subject,
+  field: string,
+  { values, type }: ValueList,
+): Condition {
   invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
   const ids = oneByOne?.includes("links") ? undefined : expressions.idsHaving(table, field, values);
   if (ids) return sql`${columnRef(table, "id")} in ${ids}`;
-  const elements = expressions.elements(columnRef(table, field));
+  const elements = expressions.elements(columnRef(table, field), type);
   return sql`exists (select 1 from ${elements} held where held.value in ${values})`;
 }
 
@@ -200,7 +218,7 @@ function isInSubtree({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): Co
   const link = columnRef(table, column);
   const isLinked =
     columnOf(table, column).type === "json"
-      ? sql`linked.id in ${expressions.elements(link)}`
+      ? sql`linked.id in ${expressions.elements(link, "number")}`
       : sql`linked.id = ${link}`;
   return sql`exists (
     select 1 from ${name} linked
@@ -232,7 +250,8 @@ export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
     const ids = expressions.idsHaving(table, field, values);
     return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = gathered.record` }] : [];
   };
-  if (filter.kind === "hasOneOf") return having(filter.field, expressions.listed(filter.values));
+  if (filter.kind === "hasOneOf")
+    return having(filter.field, expressions.listed(filter.values, listTypeOf(filter.values)));
   if (filter.kind !== "inSubtree") return [];
   const below = idsBelow(filter, subject);
   if (table.name === filter.tree)
@@ -255,8 +274,20 @@ function joined(parts: readonly Filter[], operator: SqlExpression, subject: Subj
 }
 
 /** What a field means in a condition: a column of the table, or a member of an element. */
-const fieldOf = ({ table, expressions, inElement }: Subject, field: string): SqlExpression =>
-  inElement ? expressions.elementMember(field) : columnRef(table, field);
+const fieldOf = (
+  { table, expressions, inElement }: Subject,
+  field: string,
+  type: MemberType | "any",
+): SqlExpression => (inElement ? expressions.elementMember(field, type) : columnRef(table, field));
+
+const memberTypeOf = (value: Scalar | null | undefined): MemberType =>
+  typeof value === "number" || typeof value === "boolean" ? (typeof value as MemberType) : "string";
+
+/** Lists have values of one type. */
+const listTypeOf = ([first]: readonly Scalar[]): ListType => (typeof first === "string" ? "text" : "number");
+
+const columnListType = (table: AnyTable, field: string): ListType =>
+  columnOf(table, field).type === "text" ? "text" : "number";
 
 function encoded({ table, inElement }: Subject, field: string, value: Scalar): string | number | null {
   if (!inElement) return encodeValue(columnOf(table, field), wellFormed(value));
@@ -267,8 +298,8 @@ function encoded({ table, inElement }: Subject, field: string, value: Scalar): s
 function textOf(subject: Subject, field: string): SqlExpression {
   const type = subject.inElement ? undefined : columnOf(subject.table, field).type;
   invariant(type !== "real" && type !== "json" && type !== "boolean", `${field} can be compared as a text`);
-  const column = fieldOf(subject, field);
-  return type === "text" ? column : sql`cast(${column} as text)`;
+  const column = fieldOf(subject, field, "any");
+  return type === "text" ? column : subject.expressions.asText(column);
 }
 
 type TextFilter = FilterOf<"startsWith" | "endsWith" | "contains">;
@@ -304,7 +335,7 @@ function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): SqlEx
   return sql`(
     select ${ids.length > 1 ? sql`distinct ` : sql``}below.id as id
     from ${name} root cross join ${name} below
-    where root.id in ${expressions.listed(ids)} and root.${project} = ${tenant}
+    where root.id in ${expressions.listed(ids, "number")} and root.${project} = ${tenant}
       and below.${project} = ${tenant} and ${below} >= ${root}
       and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'
   )`;

@@ -32,7 +32,7 @@ export async function readNearest<Row>(
   { filter, sorted, within, limit }: OrderRange,
   read: (where: Condition) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const { table, expressions, gathering } = subject;
+  const { table, gathering } = subject;
   const all = (...some: readonly Condition[]) => sql<boolean>`${sql.join([...some, ...within], sql` and `)}`;
   const parts = conjunctsOf(filter);
   const links = parts.filter((part) => hasIndexedLinks(part, subject));
@@ -41,9 +41,9 @@ export async function readNearest<Row>(
   const others = met(parts.filter((part) => !links.includes(part)));
   /** The rows, or the share of records that meet the condition, if too many did not. */
   const walk = async (missesMax: number): Promise<Row[] | number> => {
-    const where = all(others, expressions.unlessMissed(met(links), missesMax));
-    const found = await unlessGivenUp(database, () => read(where));
-    return typeof found === "number" ? found / (found + missesMax + 1) : found;
+    const range = { table, within: all(others), met: met(links), sorted, limit, missesMax };
+    const found = await database.walk(db, range, read);
+    return Array.isArray(found) ? found : found.share;
   };
   const gather = async (most: number) => {
     for (const part of links) {
@@ -73,24 +73,10 @@ export async function readNearest<Row>(
  */
 const isDense = (share: number, limit: number) => share >= Math.sqrt((10 * limit) / 1_000_000);
 
-/** Returns the rows of a statement; if it stopped early, the number of records that met its condition. */
-export async function unlessGivenUp<Row>(
-  database: Database,
-  read: () => Promise<Row[]>,
-): Promise<Row[] | number> {
-  try {
-    return await read();
-  } catch (problem) {
-    const held = database.heldBeforeGivingUp(problem);
-    if (held === undefined) throw problem;
-    return held;
-  }
-}
-
 /** Whether a subquery has more rows than `most`; counts no further. */
 export async function isMore(db: Db, ids: SqlExpression, most: number): Promise<boolean> {
   const { rows } = await sql<{ count: number }>`
-    select count(*) as count from (select 1 from ${ids} gathered limit ${most + 1})
+    select count(*) as count from (select 1 from ${ids} gathered limit ${most + 1}) counted
   `.execute(db);
   return rows[0]!.count > most;
 }

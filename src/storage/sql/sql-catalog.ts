@@ -1,26 +1,28 @@
 // The catalog on a SQL database: transactions and their end, the life of the whole.
-import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { System } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import type { AnyTable, Catalog, CatalogWriter, Tenant } from "../catalog.ts";
 import type { Gathering } from "./compile-filter.ts";
-import type { Db } from "./dialect.ts";
+import type { Database, Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
-import { metaTable, prepareMeta, readLastId } from "./meta.ts";
+import { metaTable, prepareMeta } from "./meta.ts";
 import { checkTables } from "./tables.ts";
 import { SqlTransaction } from "./transaction.ts";
 
-export interface SqlCatalogSettings {
-  /** The SQLite file; made when missing. */
-  readonly file: string;
-  /** All tables there are. Those the file lacks are made; columns new to it must be optional. */
+export interface CatalogSettings {
+  /** All tables there are. Those the database lacks are made; columns new to it must be optional. */
   readonly tables: readonly AnyTable[];
   readonly system: System;
-  /** Is told how far it is when a file with many records is brought up to date, which may take a minute. */
+  /** Receives progress while a catalog with many records is upgraded, which may take a minute. */
   readonly tell?: (text: string) => void;
   /** Other bounds than the usual ones, for tests: both ways to read give the same. */
   readonly gathering?: Gathering;
+}
+
+export interface SqlCatalogSettings extends CatalogSettings {
+  /** The SQLite file; made when missing. */
+  readonly file: string;
 }
 
 const usualGathering: Gathering = {
@@ -32,18 +34,21 @@ const usualGathering: Gathering = {
 };
 
 /** Opens the catalog. Other processes may have the file open too; the next read sees their writes. */
-export async function openSqlCatalog({
-  file,
-  tables,
-  system,
-  tell = () => {},
-  gathering = usualGathering,
-}: SqlCatalogSettings): Promise<Catalog> {
+export async function openSqlCatalog({ file, ...settings }: SqlCatalogSettings): Promise<Catalog> {
+  const { tables, system, tell = () => {} } = settings;
   checkTables(tables);
   const database = await openSqlite(file, [metaTable as AnyTable, ...tables], {
     prepared: (db) => prepareMeta(db, system.nowMs()),
     tell,
   });
+  return catalogOn(database, settings);
+}
+
+/** The catalog on an open database, which it closes. */
+export function catalogOn(
+  database: Database,
+  { tables, gathering = usualGathering }: Pick<CatalogSettings, "tables" | "gathering">,
+): Catalog {
   const running = new Set<Promise<unknown>>();
   let open = true;
 
@@ -52,27 +57,32 @@ export async function openSqlCatalog({
     invariant(open, "a closed catalog gets no requests");
     const done = db.transaction().execute(work);
     running.add(done);
-    return await done.finally(() => running.delete(done));
+    try {
+      return await done;
+    } catch (error) {
+      throw database.refusalOf(error) ?? error;
+    } finally {
+      running.delete(done);
+    }
   }
 
   const runBound = <Result>(
-    db: Db,
+    mode: "reads" | "writes",
     tenant: Tenant,
     work: (tx: CatalogWriter) => Promise<Result>,
   ): Promise<Result> =>
-    run(db, async (db) => {
+    run(database[mode], async (db) => {
+      if (mode === "writes") await database.beginWrite?.(db, tenant);
       const tx = new SqlTransaction({ database, db, tables, tenant, gathering });
-      return await work(tx).finally(() => tx.end());
+      const result = await work(tx).finally(() => tx.end());
+      await database.announce?.(db, tenant, [...tx.announced]);
+      return result;
     });
 
   return {
-    read: (tenant, work) => runBound(database.reads, tenant, work),
-    write: (tenant, work) =>
-      runBound(database.writes, tenant, work).catch((error: unknown) => {
-        const problem = database.refusedByDisk(error);
-        throw problem === undefined ? error : fail("catalog-not-stored", { problem });
-      }),
-    lastId: () => run(database.reads, readLastId),
+    read: (tenant, work) => runBound("reads", tenant, work),
+    write: (tenant, work) => runBound("writes", tenant, work),
+    lastId: () => run(database.reads, database.readLastId),
     async close() {
       open = false;
       await Promise.allSettled(running);

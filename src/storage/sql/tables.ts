@@ -1,7 +1,6 @@
 // What the declared tables mean in any SQL database: hidden columns, values in and out, and their own
 // soundness.
 import { invariant } from "../../lib/invariant.ts";
-import { parseJson } from "../../lib/json.ts";
 import { wellFormed } from "../../lib/text.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
@@ -48,13 +47,19 @@ function encodeJson(value: unknown): string {
   return json.includes("\\ud") ? JSON.stringify(wellFormed(value)) : json;
 }
 
+/** Which columns a database's rows have, and how their JSON is parsed. */
+interface Encoded {
+  readonly table: AnyTable;
+  readonly fields: readonly string[];
+  readonly parseJson: (text: string) => unknown;
+}
+
 /**
  * Turns a database's rows of these columns, in place, into records; they lack what is missing. Other requests
  * have their turn while many rows are read.
  */
 export async function decodeRows<Row extends object>(
-  table: AnyTable,
-  fields: readonly string[],
+  { table, fields, parseJson }: Encoded,
   rows: readonly object[],
 ): Promise<Row[]> {
   const slice = new TimeSlice(limits.timeSliceMs);
@@ -65,14 +70,15 @@ export async function decodeRows<Row extends object>(
       const value = row[name];
       if (value === undefined) continue;
       if (slice.isOver()) await slice.next();
-      row[name] = type === "json" ? decodeJson(value as string) : value === 1;
+      row[name] = type === "json" ? decodeJson(value as string, parseJson) : value === 1;
     }
   }
   return rows as Row[];
 }
 
 /** Most metadata are none, and reading them is most of what reading a record costs. */
-const decodeJson = (text: string): unknown => (text === "{}" ? {} : parseJson(text));
+const decodeJson = (text: string, parseJson: Encoded["parseJson"]): unknown =>
+  text === "{}" ? {} : parseJson(text);
 
 /** A table's declaration must hold together before a database is made from it. */
 export function checkTables(tables: readonly AnyTable[]): void {

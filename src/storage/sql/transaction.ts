@@ -13,6 +13,7 @@ import {
   assertPlain,
   type CatalogQuery,
   type CatalogWriter,
+  type GenerationName,
   keyOf,
   linksTo,
   type RankedQuery,
@@ -23,11 +24,10 @@ import {
 } from "../catalog.ts";
 import { columnRef, type Gathering, linksToOneOf, recordsWhere, type Subject } from "./compile-filter.ts";
 import type { Database, Db, SqlExpression, Values } from "./dialect.ts";
-import { readNearest, unlessGivenUp } from "./gathering.ts";
+import { readNearest } from "./gathering.ts";
 import { orderList, pageRanges, sortedBy } from "./keyset.ts";
-import { raiseLastId } from "./meta.ts";
 import { bestIds, rankTerm, walkOf } from "./ranked-search.ts";
-import { columnOf, decodeRows, indexColumns, projectColumn, storedValue } from "./tables.ts";
+import { columnOf, decodeRows, projectColumn, storedValue } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
 
@@ -48,6 +48,8 @@ interface Binding {
   readonly gathering: Gathering;
 }
 
+type CachedNames = readonly string[] | null;
+
 interface Selection {
   readonly fields?: readonly string[] | undefined;
   readonly bound?: LengthBound | undefined;
@@ -55,6 +57,8 @@ interface Selection {
 
 export class SqlTransaction implements CatalogWriter {
   readonly #binding: Binding;
+  /** Generations that the changes of this transaction raise, if other servers share the catalog. */
+  readonly announced = new Set<GenerationName>();
   #failure: unknown;
   #over = false;
 
@@ -101,8 +105,8 @@ export class SqlTransaction implements CatalogWriter {
     const walk = await walkOf(this.#db, subject, question);
     const near =
       walk &&
-      (await unlessGivenUp(this.#binding.database, () =>
-        this.#select<Row>(table, sql`where ${walk.where} order by ${walk.order} ${part}`, { bound }),
+      (await this.#binding.database.walk(this.#db, walk, (where) =>
+        this.#select<Row>(table, sql`where ${where} order by ${walk.sorted} ${part}`, { bound }),
       ));
     if (Array.isArray(near)) return near;
     const terms = sql.join([...rank.map((one) => rankTerm(subject, one)), sortedBy(table, order)]);
@@ -127,16 +131,22 @@ export class SqlTransaction implements CatalogWriter {
       select * from (
         select ${fields}, row_number() over (order by ${orderList(table, order)}) as place
         from ${sql.table(table.name)} where ${this.#where(table, filter)}
-      ) placed where place in ${this.#expressions.listed(cuts)} order by place
+      ) placed where place in ${this.#expressions.listed(cuts, "number")} order by place
     `.execute(this.#db);
     return rows.map((row) => order.map(({ field }) => row[field]!));
   }
 
   async insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    this.#note(table, (columns) => columns === null);
+    await this.#insert(table, rows);
+  }
+
+  async #insert<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
     const { names, values } = await this.#encoded(table, rows);
     await this.#insertAll(table, names, values);
-    await raiseLastId(this.#db, highestId(rows));
+    const { database, tenant } = this.#binding;
+    await database.raiseLastId(this.#db, tenant, highestId(rows));
   }
 
   /**
@@ -147,25 +157,17 @@ export class SqlTransaction implements CatalogWriter {
    */
   async put<Row extends object>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
     if (rows.length === 0) return;
-    const key = indexColumns(table, keyOf(table));
     const { names, values } = await this.#encoded(table, rows);
     values.sort(comparingAt(keyOf(table).map((name) => names.indexOf(name))));
-    const refs = (all: readonly string[]) => sql.join(all.map((name) => sql.ref(name)));
-    const replaced = names
-      .filter((name) => !key.includes(name))
-      .map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
-    const statement = sql`
-      insert into ${sql.table(table.name)} (${refs(names)}) values (${sql.join(names.map(() => null))})
-      on conflict (${refs(key)}) do update set ${sql.join(replaced)}
-    `;
-    await this.#change(() => this.#binding.database.runForEach(this.#db, statement, values));
+    await this.#change(() => this.#binding.database.putAll(this.#db, table, names, values));
   }
 
   async replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    await this.#noteReplaced(table, rows);
     const ids = new Set(rows.map((row) => row.id));
     const removed = await this.#delete(table, oneOf("id", [...ids]));
     await this.#change(() => invariant(removed === ids.size, "only records that exist are replaced"));
-    await this.insert(table, rows);
+    await this.#insert(table, rows);
   }
 
   async setColumns<Row extends Stored, Name extends keyof Row & string>(
@@ -175,27 +177,50 @@ export class SqlTransaction implements CatalogWriter {
   ): Promise<void> {
     if (rows.length === 0) return;
     assertPlain(table, columns);
+    this.#note(table, (cached) => cached?.some((name) => columns.includes(name as Name)) ?? true);
     const { tenant } = this.#subject(table);
-    const project = tenant === "system" ? [] : [tenant];
-    const assigned = columns.map((name) => sql`${sql.ref(name)} = ${null}`);
-    const found = ["id", ...project.map(() => projectColumn)].map((name) => sql`${sql.ref(name)} = ${null}`);
-    const statement = sql`
-      update ${sql.table(table.name)} set ${sql.join(assigned)} where ${sql.join(found, sql` and `)}
-    `;
     const values = await mapInSlices(rows, (row) => [
       ...columns.map((name) => storedValue(columnOf(table, name), wellFormed(row[name]))),
       row.id,
-      ...project,
     ]);
     await this.#change(async () => {
-      const changed = await this.#binding.database.runForEach(this.#db, statement, values);
+      const changed = await this.#binding.database.setAll(
+        this.#db,
+        table,
+        { names: columns, tenant },
+        values,
+      );
       invariant(changed === rows.length, "only records that exist are changed");
     });
   }
 
   async remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
     await this.#clearLinks(table, filter);
-    return this.#delete(table, filter);
+    const removed = await this.#delete(table, filter);
+    if (removed > 0) this.#note(table, () => true);
+    return removed;
+  }
+
+  /** Notes the generations of a table whose columns a change has touched. */
+  #note({ cachedAs = {} }: Pick<AnyTable, "cachedAs">, isTouched: (columns: CachedNames) => boolean): void {
+    for (const [name, columns] of Object.entries(cachedAs) as [GenerationName, CachedNames][])
+      if (isTouched(columns)) this.announced.add(name);
+  }
+
+  /** Notes the generations whose columns differ in records that are to be replaced. */
+  async #noteReplaced<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
+    const { cachedAs } = table;
+    if (!cachedAs || !this.#binding.database.announce) return;
+    const fields = [...new Set(Object.values(cachedAs).flatMap((names) => names ?? []))];
+    const ids = rows.map(({ id }) => id);
+    const where = sql`where ${this.#where(table, oneOf("id", ids))}`;
+    const held = await this.#select<Row>(table as AnyTable, where, { fields: ["id", ...fields] });
+    const before = new Map(held.map((row) => [row.id, row]));
+    const isSame = (row: Row, name: keyof Row) =>
+      JSON.stringify(row[name]) === JSON.stringify(before.get(row.id)?.[name]);
+    this.#note(table as AnyTable, (names) =>
+      rows.some((row) => names?.some((name) => !isSame(row, name as keyof Row)) ?? true),
+    );
   }
 
   async #delete(table: AnyTable, filter: Filter): Promise<number> {
@@ -213,15 +238,19 @@ export class SqlTransaction implements CatalogWriter {
     const { rows } = await sql<Stored>`
       select id from ${sql.table(removed.name)} where ${this.#where(removed, filter)}
     `.execute(this.#db);
-    const ids = this.#expressions.listed(rows.map(({ id }) => id));
+    const ids = this.#expressions.listed(
+      rows.map(({ id }) => id),
+      "number",
+    );
     for (const { table, column: name } of links) {
       const column = sql.ref(name);
       const isList = columnOf(table, name).type === "json";
       const left = isList ? this.#expressions.elementsExcept(column, ids) : null;
+      this.#note(table, (names) => names?.includes(name) ?? true);
       const isLinked = linksToOneOf(this.#subject(table), name, ids);
-      const inScope = tenant === "system" ? sql`` : sql`${columnRef(table, projectColumn)} = ${tenant} and `;
+      const inTenant = tenant === "system" ? sql`` : sql`${columnRef(table, projectColumn)} = ${tenant} and `;
       await this.#change(() =>
-        sql`update ${sql.table(table.name)} set ${column} = ${left} where ${inScope}${isLinked}`.execute(
+        sql`update ${sql.table(table.name)} set ${column} = ${left} where ${inTenant}${isLinked}`.execute(
           this.#db,
         ),
       );
@@ -289,11 +318,12 @@ export class SqlTransaction implements CatalogWriter {
   ): Promise<Row[]> {
     const columns = sql.join(fields.map((name) => columnRef(table, name)));
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
-    if (!bound) return decodeRows<Row>(table, fields, (await query.execute(this.#db)).rows);
+    const { parseJson } = this.#binding.database;
+    if (!bound) return decodeRows<Row>({ table, fields, parseJson }, (await query.execute(this.#db)).rows);
     const within = { lengthMax: Math.max(0, bound.left), allOrNone: bound.isRefusing };
-    const found = await this.#binding.database.readWithin(this.#db, query, within);
+    const found = await this.#binding.database.readWithin(this.#db, query, { table, fields, ...within });
     bound.count(found);
-    return decodeRows<Row>(table, fields, found.rows);
+    return decodeRows<Row>({ table, fields, parseJson }, found.rows);
   }
 
   /** The rows as the values of all columns, the id first if they have one. */

@@ -2,7 +2,8 @@
 import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { WorkerRpc } from "../../../../lib/worker-rpc.ts";
-import { chunksOf, type StatementResult } from "./row-chunks.ts";
+import { chunksOf } from "../../chunks.ts";
+import type { StatementResult } from "./row-chunks.ts";
 import type { Reply, Request, Statement, Within, WorkerSettings } from "./worker.ts";
 
 /** A statement to be run once for each of the rows of parameters. */

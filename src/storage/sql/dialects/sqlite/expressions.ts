@@ -1,5 +1,7 @@
 // The filter tree's conditions in SQLite's words.
 import { sql } from "kysely";
+import { endOfPrefix, startOf } from "../../../../lib/text.ts";
+import { columnRef } from "../../compile-filter.ts";
 import type { Expressions, MemberType, SqlExpression, WordQuery } from "../../dialect.ts";
 import {
   firstPlaceOf,
@@ -42,13 +44,13 @@ function matchOf({ fields, words }: WordQuery): string {
 
 export const expressions: Expressions = {
   listed,
-  elements: (array) => sql`(select value from json_each(${array}))`,
+  elements: (array, _type) => sql`(select value from json_each(${array}))`,
   elementsExcept: (array, values) =>
     sql`(select json_group_array(value order by key) from json_each(${array}) where value not in ${values})`,
   hasMember(object, key, wanted) {
     const found = sql`select 1 from json_each(${object}) member where member.key = ${key}`;
     if (!wanted) return sql`exists (${found})`;
-    const isOfType = sql`member.type in ${listed(memberTypes[wanted.type])}`;
+    const isOfType = sql`member.type in ${listed(memberTypes[wanted.type], "text")}`;
     return sql`exists (${found} and ${isOfType} and ${wanted.holds(sql`member.value`)})`;
   },
   someElement: (json, condition) => sql`exists (select 1 from json_each(${json}) element where ${condition})`,
@@ -56,6 +58,7 @@ export const expressions: Expressions = {
     name === "key" || name === "value"
       ? sql.ref(`element.${name}`)
       : sql`json_extract(element.value, ${`$."${name}"`})`,
+  asText: (integer) => sql`cast(${integer} as text)`,
   folded: (text) => spelled(folded, text),
   textHas(text, part, where) {
     if (where === "anywhere") return sql`instr(${text}, ${part}) > 0`;
@@ -79,8 +82,15 @@ export const expressions: Expressions = {
   },
   sortable: (number) => spelled(sortableNumber, number),
   idAt: (place) => sql`(${place} & ${sql.raw(idsBelow)})`,
-  hasWords: (texts, words) => sql`has_words(${words.join(" ")}, ${sql.join(texts)})`,
-  startOf: (text) => spelled(startOfText, text),
-  unlessMissed: (condition, missesMax) => sql`is_met((${condition}), ${missesMax})`,
+  hasWords(table, { fields, words }) {
+    const texts = fields.map((field) => columnRef(table, field));
+    return sql`has_words(${words.join(" ")}, ${sql.join(texts)})`;
+  },
+  startsAs(text, wanted, how) {
+    const [value, start] = [spelled(startOfText, text), startOf(wanted)];
+    if (how === "equal") return sql`${value} = ${start}`;
+    const end = endOfPrefix(start);
+    return end === undefined ? sql`${value} >= ${start}` : sql`${value} >= ${start} and ${value} < ${end}`;
+  },
   isUnder: (path, assetIds) => sql`is_under(${path}, (select roots_of(${assetIds.join("/")})))`,
 };

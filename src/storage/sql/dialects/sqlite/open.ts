@@ -7,9 +7,13 @@ import {
   SqliteQueryCompiler,
   sql,
 } from "kysely";
+import { fail } from "../../../../errors.ts";
+import { parseJson } from "../../../../lib/json.ts";
 import { limits } from "../../../../limits.ts";
-import type { AnyTable } from "../../../catalog.ts";
-import type { Database, DatabaseRows, Db } from "../../dialect.ts";
+import { type AnyTable, keyOf } from "../../../catalog.ts";
+import type { Database, DatabaseRows, Db, SqlExpression, Values } from "../../dialect.ts";
+import { raiseLastId, readLastId } from "../../meta.ts";
+import { indexColumns, projectColumn } from "../../tables.ts";
 import {
   type BatchQuery,
   type BoundedQuery,
@@ -51,9 +55,14 @@ export async function openSqlite(
     expressions,
     writes,
     reads,
+    raiseLastId: (db, _scope, id) => raiseLastId(db, id),
+    readLastId,
     insertAll,
-    runForEach,
+    putAll,
+    setAll,
+    walk,
     readWithin,
+    parseJson,
     takenColumns(error) {
       if (!(error instanceof SqliteError) || !uniqueCodes.includes(error.code)) return undefined;
       // "UNIQUE constraint failed: assets.in_project, assets.name"
@@ -62,13 +71,9 @@ export async function openSqlite(
         .split(", ")
         .map((name) => name.split(".")[1]!);
     },
-    heldBeforeGivingUp(error) {
-      const isSaid = error instanceof SqliteError && error.message.startsWith(gaveUp);
-      return isSaid ? Number(error.message.slice(gaveUp.length)) : undefined;
-    },
-    refusedByDisk(error) {
+    refusalOf(error) {
       const isRefused = error instanceof SqliteError && diskCodes.includes(error.code & 0xff);
-      return isRefused ? error.message : undefined;
+      return isRefused ? fail("catalog-not-stored", { problem: error.message }) : undefined;
     },
     close,
   };
@@ -80,18 +85,55 @@ const insertAll: Database["insertAll"] = async (db, table, columns, rows) => {
   const statement = sql`insert into ${into} values (${sql.join(columns.map(() => null))})`;
   await runForEach(db, statement, rows);
   if (table.wordsOf.length === 0) return;
-  const ids = expressions.listed(rows.map(([id]) => id!));
+  const ids = expressions.listed(
+    rows.map(([id]) => id!),
+    "number",
+  );
   await sql`${sql.raw(insertWords(table))} where record.id in ${ids}`.execute(db);
 };
 
-/** The statement's own parameters only stand where those of the rows go. */
-const runForEach: Database["runForEach"] = async (db, statement, rows) => {
+const putAll: Database["putAll"] = async (db, table, columns, rows) => {
+  const key = indexColumns(table, keyOf(table));
+  const refs = (all: readonly string[]) => sql.join(all.map((name) => sql.ref(name)));
+  const replaced = columns
+    .filter((name) => !key.includes(name))
+    .map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+  const statement = sql`
+    insert into ${sql.table(table.name)} (${refs(columns)}) values (${sql.join(columns.map(() => null))})
+    on conflict (${refs(key)}) do update set ${sql.join(replaced)}
+  `;
+  await runForEach(db, statement, rows);
+};
+
+const setAll: Database["setAll"] = (db, table, { names, tenant }, rows) => {
+  const isInProject = tenant === "system" ? sql`` : sql` and ${sql.ref(projectColumn)} = ${sql.lit(tenant)}`;
+  const assigned = names.map((name) => sql`${sql.ref(name)} = ${null}`);
+  const statement = sql`
+    update ${sql.table(table.name)} set ${sql.join(assigned)} where id = ${null}${isInProject}
+  `;
+  return runForEach(db, statement, rows);
+};
+
+/** A function counts the records that do not meet the condition, and ends the statement. */
+const walk: Database["walk"] = async (_db, { within, met, missesMax }, read) => {
+  try {
+    return await read(sql`${within} and is_met((${met}), ${missesMax})`);
+  } catch (problem) {
+    const isEarly = problem instanceof SqliteError && problem.message.startsWith(gaveUp);
+    if (!isEarly) throw problem;
+    const found = Number(problem.message.slice(gaveUp.length));
+    return { share: found / (found + missesMax + 1) };
+  }
+};
+
+/** The statement's own parameters only stand where those of the rows go. Returns how many records changed. */
+const runForEach = async (db: Db, statement: SqlExpression, rows: readonly Values[]): Promise<number> => {
   const done = await db.executeQuery({ ...statement.compile(db), batch: rows } as BatchQuery);
   return Number(done.numAffectedRows);
 };
 
-const readWithin: Database["readWithin"] = async (db, statement, within) => {
-  const bounded = { ...statement.compile(db), within } as BoundedQuery;
+const readWithin: Database["readWithin"] = async (db, statement, { lengthMax, allOrNone }) => {
+  const bounded = { ...statement.compile(db), within: { lengthMax, allOrNone } } as BoundedQuery;
   const { rows, read } = (await db.executeQuery(bounded)) as QueryResult<object> & BoundedResult;
   return { rows, ...read! };
 };

@@ -12,19 +12,6 @@ export interface StatementResult {
   readonly read?: { readonly length: number; readonly isCut: boolean };
 }
 
-/** The rows of a batch in chunks. */
-export function* chunksOf(rows: readonly (readonly unknown[])[]): Generator<readonly (readonly unknown[])[]> {
-  let from = 0;
-  let length = 0;
-  for (const [at, row] of rows.entries()) {
-    for (const value of row) length += lengthOfValue(value);
-    if (length < limits.catalogPieceLength && at < rows.length - 1) continue;
-    yield rows.slice(from, at + 1);
-    from = at + 1;
-    length = 0;
-  }
-}
-
 /** Finds the ends of chunks while the caller counts the lengths of rows. */
 export class ChunkEnds {
   readonly ends: number[] = [];

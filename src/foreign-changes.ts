@@ -1,0 +1,47 @@
+// Drops what this server has cached when another server that shares the catalog changes it.
+import type { EndedSessions } from "./access/ended-sessions.ts";
+import { isShared } from "./catalog-backend.ts";
+import type { Services } from "./context.ts";
+import type { Catalog, GenerationName, ProjectId } from "./storage/catalog.ts";
+
+type Caches = Pick<Services, "generations" | "seriesCache" | "rights"> & {
+  readonly ended: Pick<EndedSessions, "load">;
+};
+
+/** Observes the catalog, if other servers can write it. */
+export function observeCatalog(catalog: Catalog, caches: Caches): void {
+  if (!isShared(catalog)) return;
+  catalog.observe({
+    changed: ({ tenant, generation }) => {
+      if (tenant === "system") reloadSessions(caches);
+      else dropped[generation](caches, tenant);
+    },
+    lost: () => dropAll(caches),
+  });
+}
+
+/** A value that is being read while these run is not cached: the counter changes first. */
+const dropped: Readonly<Record<GenerationName, (caches: Caches, project: ProjectId) => void>> = {
+  series({ generations, seriesCache }, project) {
+    generations.of(project).series.changed();
+    seriesCache.forget(project);
+  },
+  access: ({ generations }, project) => generations.of(project).access.changed(),
+  sessions: reloadSessions,
+};
+
+function reloadSessions({ ended, rights }: Caches): void {
+  rights.expire();
+  // The next observation that fails drops everything again.
+  ended.load().catch(() => undefined);
+}
+
+function dropAll(caches: Caches): void {
+  const { generations, seriesCache, rights } = caches;
+  for (const { series, access } of generations.all()) {
+    series.changed();
+    access.changed();
+  }
+  seriesCache.forgetAll();
+  rights.expire();
+}

@@ -1,0 +1,60 @@
+// The catalog on PostgreSQL, which any number of servers share.
+
+import { ClockIds } from "../../lib/ids.ts";
+import { CannotOpen } from "../cannot-open.ts";
+import type { AnyTable, SharedCatalog } from "../catalog.ts";
+import { openPostgres } from "./dialects/postgres/open.ts";
+import { reserveIds, sharedSecret } from "./dialects/postgres/shared.ts";
+import { metaTable, prepareMeta } from "./meta.ts";
+import { type CatalogSettings, catalogOn } from "./sql-catalog.ts";
+import { checkTables } from "./tables.ts";
+
+export interface PostgresCatalogSettings extends CatalogSettings {
+  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows. */
+  readonly url: string;
+}
+
+export async function openPostgresCatalog({
+  url,
+  ...settings
+}: PostgresCatalogSettings): Promise<SharedCatalog> {
+  const { tables, system, tell = () => {} } = settings;
+  checkTables(tables);
+  const opening = openPostgres(url, [metaTable as AnyTable, ...tables], {
+    prepared: (db) => prepareMeta(db, system.nowMs()),
+    // Higher than all ids of a catalog that is copied here.
+    firstId: new ClockIds(system, 0).next(),
+    tell,
+  });
+  const database = await reached(url, opening);
+  const catalog = catalogOn(database, settings);
+  return {
+    ...catalog,
+    reserveIds: () =>
+      database.writes
+        .transaction()
+        .execute(reserveIds)
+        .catch((error: unknown) => {
+          throw database.refusalOf(error) ?? error;
+        }),
+    observe: (observer) => database.watch.observe(observer),
+  };
+}
+
+/** The secret of the installation that the database has; `own` becomes it where there is none. */
+export const secretOfCatalog = (url: string, own: Uint8Array): Promise<Uint8Array> =>
+  reached(url, sharedSecret(url, own));
+
+/** Says which database cannot be reached, without its password. */
+async function reached<Result>(url: string, result: Promise<Result>): Promise<Result> {
+  try {
+    return await result;
+  } catch (problem) {
+    if (problem instanceof CannotOpen || isBroken(problem)) throw problem;
+    const { host, pathname } = new URL(url);
+    const [first = problem] = (problem as AggregateError).errors ?? [];
+    throw new CannotOpen(`PostgreSQL at ${host}${pathname}: ${(first as Error).message}`, "server");
+  }
+}
+
+const isBroken = (problem: unknown): boolean => /^broken invariant/.test((problem as Error).message);
