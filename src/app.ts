@@ -95,12 +95,9 @@ export async function openApp(
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
-    system,
-    ids,
+    ...{ system, ids, computing, disk },
     ...stores,
     points: metrics.counted(points),
-    computing,
-    disk,
     ...backgroundWork(log),
     rowDeletions: rowDeletionsIn(catalog, log),
     ...accessOf({ catalog, ids, system }, secret),

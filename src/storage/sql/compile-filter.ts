@@ -131,6 +131,7 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     return sql`(${sql.join(conditions, sql` and `)})`;
   },
   hasOneOf({ field, values }, subject) {
+    if (values.length === 0) return never;
     const type = listTypeOf(values);
     return listHas(subject, field, {
       values: subject.expressions.listed(values.map(wellFormed), type),
@@ -250,7 +251,7 @@ export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
     const ids = expressions.idsHaving(table, field, values);
     return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = gathered.record` }] : [];
   };
-  if (filter.kind === "hasOneOf")
+  if (filter.kind === "hasOneOf" && filter.values.length > 0)
     return having(filter.field, expressions.listed(filter.values, listTypeOf(filter.values)));
   if (filter.kind !== "inSubtree") return [];
   const below = idsBelow(filter, subject);
@@ -280,11 +281,12 @@ const fieldOf = (
   type: MemberType | "any",
 ): SqlExpression => (inElement ? expressions.elementMember(field, type) : columnRef(table, field));
 
-const memberTypeOf = (value: Scalar | null | undefined): MemberType =>
-  typeof value === "number" || typeof value === "boolean" ? (typeof value as MemberType) : "string";
+const memberTypeOf = (value: Scalar | null | undefined): MemberType | "any" =>
+  value === null || value === undefined ? "any" : (typeof value as MemberType);
 
 /** Lists have values of one type. */
-const listTypeOf = ([first]: readonly Scalar[]): ListType => (typeof first === "string" ? "text" : "number");
+const listTypeOf = ([first = ""]: readonly Scalar[]): ListType =>
+  typeof first === "string" ? "text" : "number";
 
 const columnListType = (table: AnyTable, field: string): ListType =>
   columnOf(table, field).type === "text" ? "text" : "number";
