@@ -7,7 +7,6 @@ import type { System } from "./lib/system.ts";
 import { limits } from "./limits.ts";
 import { tables } from "./resources.ts";
 import type { Catalog, SharedCatalog } from "./storage/catalog.ts";
-import { openPostgresCatalog, secretOfCatalog } from "./storage/sql/postgres-catalog.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 type Chosen = Pick<Settings, "data" | "catalogUrl">;
@@ -21,6 +20,9 @@ export interface CatalogBackend {
   secret(ofFolder: Uint8Array): Promise<Uint8Array>;
 }
 
+/** Loaded only if the settings choose it: a start without PostgreSQL is as fast as before. */
+const postgres = () => import("./storage/sql/postgres-catalog.ts");
+
 /** `tell` receives progress messages. */
 export function catalogBackend(
   { data, catalogUrl: url }: Chosen,
@@ -30,8 +32,8 @@ export function catalogBackend(
   if (url !== undefined)
     return {
       isShared: true,
-      open: () => openPostgresCatalog({ url, tables, system, tell }),
-      secret: (ofFolder) => secretOfCatalog(url, ofFolder),
+      open: async () => (await postgres()).openPostgresCatalog({ url, tables, system, tell }),
+      secret: async (ofFolder) => (await postgres()).secretOfCatalog(url, ofFolder),
     };
   return {
     isShared: false,
