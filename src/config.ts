@@ -72,7 +72,7 @@ export const described = {
     isGood: (value) => value !== "",
   },
   MILLRACE_CATALOG: {
-    meaning: "The PostgreSQL database of the catalog, instead of a file in the data folder ([scale.md](scale.md))",
+    meaning: "The PostgreSQL database of the catalog, instead of a file ([scale.md](scale.md))",
     expected: "an address such as postgres://user:password@host:5432/database",
     isGood: isCatalogUrl,
     isSecret: true,
