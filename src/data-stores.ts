@@ -1,7 +1,7 @@
 // Opens the stores of a data folder: catalog, datapoints, blobs. The first start creates them in an order
 // that lets the next start resume after an interruption. Later starts refuse a folder in which a part is
 // missing.
-import { randomInt } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import type { Logger } from "pino";
 import type { CatalogBackend } from "./catalog-backend.ts";
 import { type DataFolder, StartRefused } from "./data-folder.ts";
@@ -92,7 +92,8 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
 const placeOf = ({ folder, blobs }: Opening) => ({ data: folder.path, ...(blobs && { blobs }) });
 
 /** An S3 store that is away does not prevent a start, but one of another data folder does. */
-async function openBlobs(opening: Opening, { folder: owner }: Manifest): Promise<BlobStore> {
+async function openBlobs(opening: Opening, manifest: Manifest): Promise<BlobStore> {
+  const owner = ownerOf(opening, manifest);
   const { linkSecret: secret, disk, system, log, blobs: setting } = opening;
   const { path } = opening.folder;
   if (setting === undefined) return openLocalBlobs({ folder: blobsFolderOf(path), secret, disk });
@@ -111,6 +112,15 @@ async function openBlobs(opening: Opening, { folder: owner }: Manifest): Promise
   }
   return blobs;
 }
+
+/** The catalog that owns the files. Servers of one catalog share its secret, but not a data folder. */
+function ownerOf({ catalogChosen, linkSecret }: Opening, { folder }: Manifest): number {
+  if (!catalogChosen.isShared) return folder;
+  return createHash("sha256").update(linkSecret).digest().readUIntBE(0, ownerBytes);
+}
+
+/** As many as a number holds exactly. */
+const ownerBytes = 6;
 
 /** Resumes an interrupted start; its marks are at most one generation older than the record. */
 function begun(before: Manifest): Manifest {

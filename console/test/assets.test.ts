@@ -230,6 +230,7 @@ describe("the pages of assets", () => {
         const path = `/assets/${ids["P-25000"]}`;
         const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
         await page.getByText("42.5 m3/h").waitFor();
+        await page.getByText(/^Searched /).waitFor();
         await assertAccessible(page);
         await assertFits(page, width);
         if (width === 360) await page.getByRole("link", { name: "All assets" }).click();

@@ -102,7 +102,10 @@ test("a start refuses the store of another data folder, and files that are still
   const refused = await runMillrace(["serve"], { ...environment, MILLRACE_PORT: "0" }, temporaryFolder())
     .ended;
   assert.equal(refused.status, 1);
-  assert.match(refused.errors, /has files of data folder \d+ under .* not of this one/);
+  assert.match(
+    refused.errors,
+    /has files of another data folder or catalog \(\d+\) under .* not of this one/,
+  );
 
   const folder = temporaryFolder();
   const local = await serveMillrace({ MILLRACE_ADMIN_KEY: adminKey }, folder);

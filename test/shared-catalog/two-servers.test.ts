@@ -6,6 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type CuttableProxy, cuttableProxy } from "../support/cuttable-proxy.ts";
 import { needs } from "../support/needs.ts";
 import { type PostgresServer, startPostgres, statement } from "../support/postgres.ts";
+import { testS3 } from "../support/s3-store.ts";
 import { idsOf, startTestServer, type TestServer } from "../support/server.ts";
 
 const adminKey = "a-key-of-both-servers";
@@ -22,10 +23,11 @@ describe("two servers on one PostgreSQL", needs("postgresql"), () => {
     postgres = await startPostgres();
     await statement(postgres.url("postgres"), "create database shared");
     proxy = await cuttableProxy(postgres.port);
-    one = await startTestServer({ catalogUrl: postgres.url("shared"), adminKey });
+    const blobs = (await testS3()).place();
+    one = await startTestServer({ catalogUrl: postgres.url("shared"), adminKey, blobs });
     const throughProxy = new URL(postgres.url("shared"));
     throughProxy.port = String(proxy.port);
-    two = await startTestServer({ catalogUrl: throughProxy.href, adminKey });
+    two = await startTestServer({ catalogUrl: throughProxy.href, adminKey, blobs });
   });
   after(async () => {
     proxy.become("open");
@@ -69,6 +71,18 @@ describe("two servers on one PostgreSQL", needs("postgresql"), () => {
     await two!.ask("POST /timeseries/delete", { items: [id] });
     assert.equal((await insert(two!, "new")).status, 404);
     await soon(() => insert(one!, "new"), 404);
+  });
+
+  test("a file that one server received is read and deleted at the other", async () => {
+    const begun = await one!.ask("POST /files/initupload", { fileName: "a.txt" });
+    const { uploadURL, fileId } = (begun.json as { data: { uploadURL: string; fileId: number } }).data;
+    assert.equal((await fetch(uploadURL, { method: "PUT", body: "bytes" })).status, 200);
+    const found = await two!.ask(`GET /files/${fileId}/downloadlink`);
+    assert.equal(found.status, 200, found.text);
+    const link = (found.json as { data: string }).data;
+    assert.equal(await (await fetch(link)).text(), "bytes");
+    assert.equal((await two!.ask("POST /files/delete", { items: [fileId] })).status, 200);
+    assert.equal((await one!.ask(`GET /files/${fileId}`)).status, 404);
   });
 
   test("a change of rights on one server counts on the other", async () => {

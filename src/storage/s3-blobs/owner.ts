@@ -1,12 +1,12 @@
-// The owner of the objects: the data folder whose catalog names them. Without it, two catalogs that use one
-// bucket and prefix would overwrite each other's files.
+// The owner of the objects: the data folder, or the shared catalog, that names them. Without it, two catalogs
+// that use one bucket and prefix would overwrite each other's files.
 import { text } from "node:stream/consumers";
 import { parseJson } from "../../lib/json.ts";
 import { contentOf } from "./content.ts";
 import { S3Refusal } from "./retry.ts";
 import type { S3Bucket } from "./s3-bucket.ts";
 
-/** The objects belong to another data folder. */
+/** The objects belong to another data folder or shared catalog. */
 export class ForeignBucket extends Error {
   override readonly name = "ForeignBucket";
 }
@@ -22,7 +22,8 @@ export async function claimBucket(bucket: S3Bucket, prefix: string, folder: numb
   const owner = (await ownerIn(bucket, key)) ?? (await recordOwner(bucket, key, folder));
   if (owner !== folder)
     throw new ForeignBucket(
-      `The S3 store has files of data folder ${owner} under "${prefix}", not of this one (${folder})`,
+      `The S3 store has files of another data folder or catalog (${owner}) under "${prefix}", ` +
+        `not of this one (${folder})`,
     );
 }
 

@@ -133,7 +133,7 @@ test("a bucket with files of another data folder is refused and not changed", as
   const foreign = await openAt(setting, 2);
   const refused = {
     name: ForeignBucket.name,
-    message: /files of data folder 1 under .*, not of this one \(2\)/,
+    message: /files of another data folder or catalog \(1\) under .*, not of this one \(2\)/,
   };
   await assert.rejects(foreign.check(), refused);
   await assert.rejects(foreign.remove(key), refused);

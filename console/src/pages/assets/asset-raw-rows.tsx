@@ -39,7 +39,7 @@ function TableRows({ linked: { name, rows } }: { linked: LinkedTable }) {
     <>
       <Text size="sm" c="var(--text-quiet)" mt={4}>
         {database} /{" "}
-        <TextLink to="/raw/$database/$table" params={{ database, table }}>
+        <TextLink to="/raw/$database/$table" params={{ database, table }} underline="always">
           {table}
         </TextLink>
       </Text>
