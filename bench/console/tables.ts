@@ -30,14 +30,24 @@ export async function measureTree(at: ConsoleAt, scale: ConsoleScale): Promise<C
   ];
 }
 
+/** Where all nodes in view are open or have no children, the next ones are below. */
+const wheelPixels = 500;
+const settleMs = 300;
+
 /** Opens random nodes that were not open: areas, units, systems and machines. */
 async function expandedTimes(page: Page, { steps }: ConsoleScale): Promise<number[]> {
   const random = randomFrom(seed);
   const times: number[] = [];
   while (times.length < steps) {
-    const { id, left, top } = await inside<ClosedNode>(page, closedNode(random()));
-    await page.mouse.click(left, top);
-    times.push(await until(page, childIsShown(id)));
+    const node = await inside<ClosedNode | undefined>(page, closedNode(random()));
+    if (node === undefined) {
+      await page.getByRole("tree").hover();
+      await page.mouse.wheel(0, wheelPixels);
+      await page.waitForTimeout(settleMs);
+      continue;
+    }
+    await page.mouse.click(node.left, node.top);
+    times.push(await until(page, childIsShown(node.id)));
   }
   return times;
 }
@@ -49,12 +59,13 @@ interface ClosedNode {
   readonly top: number;
 }
 
-/** One of the closed nodes in view. */
+/** One of the closed nodes in view; undefined without one. */
 const closedNode = (share: number): string => `(() => {
   const view = document.querySelector("[role=tree]").getBoundingClientRect();
   const closed = [...document.querySelectorAll("[role=treeitem][aria-expanded=false]")]
     .map((row) => ({ id: row.id, box: row.querySelector("[data-testid=toggle]").getBoundingClientRect() }))
     .filter(({ box }) => box.top >= view.top && box.bottom <= view.bottom - 40);
+  if (closed.length === 0) return undefined;
   const { id, box } = closed[Math.floor(${share} * closed.length)];
   return { id, left: box.left + box.width / 2, top: box.top + box.height / 2 };
 })()`;
