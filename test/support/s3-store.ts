@@ -1,5 +1,6 @@
-// S3 stores for tests. TEST_S3 names one that runs, as MILLRACE_BLOBS does, with the credentials of the
-// AWS variables (scripts/cluster/). Otherwise a store of the package fauxqs runs in the process of the test.
+// S3 stores for tests. TEST_S3 names one that runs, as MILLRACE_BLOBS does, with the credentials of the AWS
+// variables (scripts/test-cluster-blobs.ts). Otherwise a store of the package fauxqs runs in the process of
+// the test.
 import { randomUUID } from "node:crypto";
 import type { S3Setting } from "../../src/storage/s3-blobs/s3-blobs.ts";
 import { parseS3Url } from "../../src/storage/s3-blobs/s3-location.ts";
@@ -32,7 +33,8 @@ function givenStore(): TestS3 {
 }
 
 /**
- * It keeps objects in memory, and verifies neither signatures nor checksums; radosgw does (scripts/cluster/).
+ * It keeps objects in memory, and verifies neither signatures nor checksums; radosgw does
+ * (scripts/test-cluster-blobs.ts).
  */
 async function startFauxqs(): Promise<TestS3> {
   const { buildApp } = await import("fauxqs"); // Half a second that other tests need not take.

@@ -1,4 +1,5 @@
 // The fields of a record as pairs of label and value; fields without a value are left out.
+import { Card, Title } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
 import classes from "./facts.module.css";
 
@@ -19,5 +20,19 @@ export function Facts({ facts }: { facts: readonly Fact[] }) {
           </Fragment>
         ))}
     </dl>
+  );
+}
+
+/** The metadata of a record in a card of its own; nothing without metadata. */
+export function MetadataCard({ metadata = {} }: { metadata?: Readonly<Record<string, string>> }) {
+  const facts = Object.entries(metadata).map(([label, value]) => ({ label, value }));
+  if (facts.length === 0) return null;
+  return (
+    <Card>
+      <Title order={2} size="h5" mb="xs">
+        Metadata
+      </Title>
+      <Facts facts={facts} />
+    </Card>
   );
 }

@@ -1,5 +1,5 @@
 // One event: its times, assets and metadata, the trend at its time, and the ways to change it.
-import { Button, Card, Stack, Title } from "@mantine/core";
+import { Button, Card, Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChartSpline, Pencil, Trash2 } from "lucide-react";
@@ -12,7 +12,7 @@ import { useProject, useSession } from "../../session/session.ts";
 import { useAssetNames } from "../../ui/asset-select.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
-import { Facts } from "../../ui/facts.tsx";
+import { Facts, MetadataCard } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
@@ -58,14 +58,7 @@ function EventRecord({ event }: { event: Event }) {
         <Card>
           <EventFacts event={event} />
         </Card>
-        {Object.keys(metadata).length > 0 && (
-          <Card>
-            <Title order={2} size="h5" mb="xs">
-              Metadata
-            </Title>
-            <Facts facts={Object.entries(metadata).map(([label, value]) => ({ label, value }))} />
-          </Card>
-        )}
+        <MetadataCard metadata={metadata} />
       </Stack>
     </Page>
   );

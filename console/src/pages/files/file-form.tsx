@@ -1,11 +1,11 @@
 // Edits the record of a file.
-import { Autocomplete, Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { Autocomplete, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type ChangeEvent, type FormEvent, useState } from "react";
+import { type ChangeEvent, useState } from "react";
 import { type File, patchFilesByFileId } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { MetadataFields, type MetadataPair, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
 import { useFolders } from "./folder-tree.tsx";
 
@@ -22,33 +22,10 @@ export function FileForm({ file, onSaved, onClose }: FileFormProps) {
     mutationFn: () => patchFilesByFileId(project, file.id, changeOf(file, fields)),
     onSuccess: onSaved,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Edit the file"
-      size="lg"
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <form onSubmit={submit}>
-        <Stack>
-          <FileFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
-          <Refusal problem={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <EditDialog title="Edit the file" {...{ isPending, problem: error, onClose }} onSave={mutate}>
+      <FileFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
+    </EditDialog>
   );
 }
 

@@ -1,5 +1,5 @@
 // One file: its preview, its record, the download, and the ways to change it.
-import { ActionIcon, Badge, Button, Card, FileButton, Menu, Stack, Title } from "@mantine/core";
+import { ActionIcon, Badge, Button, Card, FileButton, Menu, Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Download, EllipsisVertical, Pencil, Trash2, Upload } from "lucide-react";
@@ -11,7 +11,7 @@ import { useProject, useSession } from "../../session/session.ts";
 import { useAssetNames } from "../../ui/asset-select.tsx";
 import { Confirm, Refusal } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
-import { Facts } from "../../ui/facts.tsx";
+import { Facts, MetadataCard } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
@@ -76,14 +76,7 @@ function FileView({ file }: { file: FileRecord }) {
             <Card>
               <FileFacts file={file} />
             </Card>
-            {Object.keys(metadata).length > 0 && (
-              <Card>
-                <Title order={2} size="h5" mb="xs">
-                  Metadata
-                </Title>
-                <Facts facts={Object.entries(metadata).map(([label, value]) => ({ label, value }))} />
-              </Card>
-            )}
+            <MetadataCard metadata={metadata} />
           </Stack>
         </div>
       </Stack>

@@ -1,11 +1,11 @@
 // Edits the record of a series.
-import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
+import { Group, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type ChangeEvent, type FormEvent, useState } from "react";
+import { type ChangeEvent, useState } from "react";
 import { patchTimeseriesBySeries, type TimeSeries } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { MetadataFields, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
 
 interface SeriesFormProps {
@@ -25,33 +25,10 @@ export function SeriesForm({ series, onSaved, onClose }: SeriesFormProps) {
     mutationFn: () => patchTimeseriesBySeries(project, series.id, changeOf(series, fields)),
     onSuccess: onSaved,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    mutate();
-  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title="Edit the series"
-      size="lg"
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <form onSubmit={submit}>
-        <Stack>
-          <SeriesFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
-          <Refusal problem={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <EditDialog title="Edit the series" {...{ isPending, problem: error, onClose }} onSave={mutate}>
+      <SeriesFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
+    </EditDialog>
   );
 }
 

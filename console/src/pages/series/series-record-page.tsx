@@ -11,7 +11,7 @@ import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { useAssetNames } from "../../ui/asset-select.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
-import { Facts } from "../../ui/facts.tsx";
+import { Facts, MetadataCard } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
@@ -43,8 +43,7 @@ export function SeriesRecordPage() {
 
 function SeriesRecord({ series }: { series: TimeSeries }) {
   const project = useProject();
-  const { id, name, description, metadata = {} } = series;
-  const hasMetadata = Object.keys(metadata).length > 0;
+  const { id, name, description, metadata } = series;
   const request = {
     ...{ method: "GET" as const, project, path: `/timeseries/${id}/data?start=1d-ago&limit=10000` },
     odata: `Timeseries(${id})`,
@@ -85,14 +84,7 @@ function SeriesRecord({ series }: { series: TimeSeries }) {
               </Title>
               <SeriesFacts series={series} />
             </Card>
-            {hasMetadata && (
-              <Card>
-                <Title order={2} size="h5" mb="xs">
-                  Metadata
-                </Title>
-                <Facts facts={Object.entries(metadata).map(([label, value]) => ({ label, value }))} />
-              </Card>
-            )}
+            <MetadataCard metadata={metadata} />
           </Stack>
         </div>
       </Stack>
@@ -192,7 +184,7 @@ function SeriesActions({ series }: { series: TimeSeries }) {
             Delete points…
           </Menu.Item>
           <Menu.Item
-            c="light-dark(#b3261e, #ff9a90)"
+            c="var(--text-danger)"
             leftSection={<Trash2 size={15} aria-hidden />}
             onClick={() => setDialog("delete")}
           >
