@@ -1,5 +1,6 @@
 // The stream between the server and the process of a model: its entries, and hostile bytes.
 import assert from "node:assert/strict";
+import { Readable } from "node:stream";
 import { describe, test } from "node:test";
 import { limits } from "../limits.ts";
 import { ReceivedArtifacts } from "./artifacts.ts";
@@ -35,9 +36,7 @@ describe("a stream of entries", () => {
       ["long", [long]],
     ] as const;
     const encoding = encodeEntries(
-      (async function* () {
-        for (const [name, strings] of sent) yield { name, bytes: strings.map((text) => Buffer.from(text)) };
-      })(),
+      sent.map(([name, strings]) => ({ name, open: async () => strings.map((text) => Buffer.from(text)) })),
     );
     const bytes = Buffer.concat(await Array.fromAsync(encoding));
     for (const length of [1_000, 65_536, bytes.length])
@@ -47,6 +46,24 @@ describe("a stream of entries", () => {
         ["long", long],
       ]);
     assert.deepEqual(await decoded(inPieces(entry("a"), 1)), [["a", "x"]]);
+  });
+
+  test("leaves no source open, wherever its reader stops", async () => {
+    for (let parts = 0; parts < 12; parts++) {
+      const sources: Readable[] = [];
+      const open = async () => {
+        sources.push(Readable.from([Buffer.from("one"), Buffer.from("two")]));
+        return sources.at(-1)!;
+      };
+      const encoding = encodeEntries([
+        { name: "a", open },
+        { name: "b", open },
+      ]);
+      for (let part = 0; part < parts; part++) await encoding.next();
+      await encoding.return(undefined);
+      const left = sources.filter((source) => !source.destroyed);
+      assert.deepEqual(left, [], `stopped after ${parts} parts`);
+    }
   });
 
   for (const [what, bytes] of [

@@ -15,21 +15,22 @@ export interface RunnerEntry {
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/** An entry to send; its bytes may be in memory. */
+/** An entry to send. */
 export interface OutgoingEntry {
   readonly name: string;
-  readonly bytes: AsyncIterable<Uint8Array> | readonly Uint8Array[];
+  /** Called just before the bytes are read: a reader that stops earlier leaves no file open. */
+  readonly open: () => Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]>;
 }
 
 /** The process sent bytes in another format, or an entry that the reader refuses. */
 export class BadEntry extends Error {}
 
-export async function* encodeEntries(entries: AsyncIterable<OutgoingEntry>): AsyncGenerator<Uint8Array> {
-  for await (const { name, bytes } of entries) {
+export async function* encodeEntries(entries: Iterable<OutgoingEntry>): AsyncGenerator<Uint8Array> {
+  for (const { name, open } of entries) {
     const encoded = Buffer.from(name);
     yield uint16(encoded.length);
     yield encoded;
-    for await (const chunk of bytes)
+    for await (const chunk of await open())
       for (let at = 0; at < chunk.length; at += limits.modelChunkBytesMax) {
         const part = chunk.subarray(at, at + limits.modelChunkBytesMax);
         yield uint32(part.length);

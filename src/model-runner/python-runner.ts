@@ -98,13 +98,13 @@ interface Surroundings {
 }
 
 /** The entries that the bootstrap reads from its standard input. */
-async function* inputOf(task: ModelTask, surroundings: Surroundings): AsyncGenerator<OutgoingEntry> {
-  yield { name: "task", bytes: [Buffer.from(taskText(task, surroundings))] };
-  yield { name: "package", bytes: await task.code() };
+function* inputOf(task: ModelTask, surroundings: Surroundings): Generator<OutgoingEntry> {
+  yield { name: "task", open: async () => [Buffer.from(taskText(task, surroundings))] };
+  yield { name: "package", open: task.code };
   if (task.operation === "train") return;
-  for (const { name, open } of task.artifacts) yield { name: `artifacts/${name}`, bytes: await open() };
+  for (const { name, open } of task.artifacts) yield { name: `artifacts/${name}`, open };
   if (task.operation === "load") return;
-  for (const { name, open } of task.files ?? []) yield { name: `files/${name}`, bytes: await open() };
+  for (const { name, open } of task.files ?? []) yield { name: `files/${name}`, open };
 }
 
 function taskText(task: ModelTask, { msMax, platform, socket, apiKey }: Surroundings): string {

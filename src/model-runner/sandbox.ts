@@ -166,7 +166,7 @@ async function flawOf(sandbox: Sandbox): Promise<string | undefined> {
   const options = {
     ...{ command: sandbox.command({}), folder: "/", environment: {}, msMax: probeMsMax },
     ...{ user: sandbox.user, attached: sandbox.attached },
-    input: encodeEntries(oneEntry("task", JSON.stringify(task))),
+    input: encodeEntries([{ name: "task", open: async () => [Buffer.from(JSON.stringify(task))] }]),
     read: async (entries: AsyncIterable<Uint8Array>) => {
       for await (const { bytes } of decodeEntries(entries))
         return Buffer.concat(await Array.fromAsync(bytes));
@@ -180,8 +180,4 @@ async function flawOf(sandbox: Sandbox): Promise<string | undefined> {
   } catch (problem) {
     return problem instanceof Error ? problem.message : String(problem);
   }
-}
-
-async function* oneEntry(name: string, text: string) {
-  yield { name, bytes: [Buffer.from(text)] };
 }
