@@ -6,7 +6,7 @@ import {
   type EmbeddedPointsSettings,
   openEmbeddedPoints,
 } from "../../src/storage/embedded-points/embedded-points.ts";
-import { type JournalFiles, realFiles } from "../../src/storage/embedded-points/journal.ts";
+import { type JournalFiles, realFiles } from "../../src/storage/embedded-points/segment-files.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
 import { temporaryFolder } from "./folder.ts";
 

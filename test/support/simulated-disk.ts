@@ -8,7 +8,11 @@
 import { constants } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { type JournalFile, type JournalFiles, realFiles } from "../../src/storage/embedded-points/journal.ts";
+import {
+  type JournalFile,
+  type JournalFiles,
+  realFiles,
+} from "../../src/storage/embedded-points/segment-files.ts";
 import { folderInMemory } from "./folder.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

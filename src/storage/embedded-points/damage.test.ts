@@ -9,7 +9,7 @@ import { Failure } from "../../errors.ts";
 import { at, batchOf, pointsOf, sineWave } from "../conformance/points.ts";
 import type { PointsStore } from "../points.ts";
 import { examineStore } from "./doctor.ts";
-import { realFiles } from "./journal.ts";
+import { realFiles } from "./segment-files.ts";
 
 const [pump, motor] = [4096, 8192];
 const minute = { series: pump, isStep: false, bucketMs: 1000, aggregates: ["sum"] as const, limit: 100 };

@@ -5,7 +5,8 @@ import { mkdir, readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Finding, noDatabase } from "../findings.ts";
 import { openEmbeddedPoints, shardFileOf } from "./embedded-points.ts";
-import { type JournalFile, type JournalFiles, recoverJournal } from "./journal.ts";
+import { recoverJournal } from "./journal-recovery.ts";
+import type { JournalFile, JournalFiles } from "./segment-files.ts";
 import { type ExpectedShard, ShardDoctor } from "./shard-doctor.ts";
 import { readStoreFile } from "./store-file.ts";
 

@@ -26,9 +26,11 @@ import type {
 } from "../points.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { type Change, memoryBytesOf, shardOf, shardsOf } from "./change.ts";
-import { Journal, type JournalFiles, realFiles, recoverJournal, type StoredRecord } from "./journal.ts";
+import { Journal, type StoredRecord } from "./journal.ts";
+import { recoverJournal } from "./journal-recovery.ts";
 import { LatestPointCache } from "./latest-point-cache.ts";
 import { firstSequenceOf } from "./segment.ts";
+import { type JournalFiles, realFiles } from "./segment-files.ts";
 import type { ShardSettings } from "./shard-messages.ts";
 import { type OpenedShard, type ShardClient, ShardThread } from "./shard-thread.ts";
 import { SharedRing, viewOf } from "./shared-ring.ts";

@@ -8,8 +8,10 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
 import type { Change } from "./change.ts";
-import { Journal, type JournalFile, type JournalFiles, realFiles, recoverJournal } from "./journal.ts";
+import { Journal } from "./journal.ts";
+import { recoverJournal } from "./journal-recovery.ts";
 import { segmentHeaderBytes } from "./segment.ts";
+import { type JournalFile, type JournalFiles, realFiles } from "./segment-files.ts";
 import { SharedRing, type SharedSlice } from "./shared-ring.ts";
 
 /** A journal in a folder of its own, and the changes that it reported as stored. */

@@ -3,48 +3,28 @@
 // Changes that arrive during a sync form the next group, which takes one write and one sync. A group that
 // cannot be written is removed from the file and refused. If removing fails as well, the journal stops until
 // the next start.
-import { constants } from "node:fs";
-import { open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
-import { join } from "node:path";
 import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import type { Damage } from "../points.ts";
 import { type Change, memoryBytesOf } from "./change.ts";
 import { encodeMark, type JournalRecord, planRecord, writeRecord } from "./journal-record.ts";
+import { segmentHeaderBytes } from "./segment.ts";
 import {
-  endFileName,
-  firstSequenceOf,
-  recordsOf,
-  segmentHeader,
-  segmentHeaderBytes,
-  segmentName,
-} from "./segment.ts";
+  createSegment,
+  type JournalFile,
+  type JournalFolder,
+  type JournalSegment,
+  removeSegment,
+  setAside,
+  writeEndFile,
+} from "./segment-files.ts";
 import { type SharedRing, type SharedSlice, viewOf } from "./shared-ring.ts";
-
-export interface JournalFile {
-  writev(buffers: readonly Uint8Array[], position: number): Promise<{ readonly bytesWritten: number }>;
-  datasync(): Promise<void>;
-  truncate(length: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** The file system calls that write. Tests replace them to simulate failures. */
-export interface JournalFiles {
-  open(path: string, flags: number): Promise<JournalFile>;
-  unlink(path: string): Promise<void>;
-  rename(from: string, to: string): Promise<void>;
-}
-
-export const realFiles: JournalFiles = { open, unlink, rename };
 
 export interface StoredRecord extends Pick<JournalRecord, "sequence" | "change"> {
   /** The encoded record. `onStored` takes it over and frees it. */
   readonly slice: SharedSlice;
 }
 
-export interface JournalSettings {
-  readonly folder: string;
-  readonly files: JournalFiles;
+export interface JournalSettings extends JournalFolder {
   readonly ring: SharedRing;
   /** Called for each change in journal order, when it is on disk and before its write resolves. */
   readonly onStored: (stored: StoredRecord) => void;
@@ -61,17 +41,10 @@ interface PendingRotation {
   readonly reject: (error: unknown) => void;
 }
 
-interface Segment {
-  readonly name: string;
-  readonly first: number;
-  bytes: number;
-  readonly isDamaged: boolean;
-}
-
 export class Journal {
   readonly #settings: JournalSettings;
   readonly #queue: PendingWrite[] = [];
-  readonly #segments: Segment[];
+  readonly #segments: JournalSegment[];
   #file: JournalFile;
   /** Sequence number of the last change on disk. */
   #stored: number;
@@ -82,7 +55,7 @@ export class Journal {
   #stoppedBecause: string | undefined;
   #syncs = 0;
 
-  private constructor(settings: JournalSettings, segments: Segment[], file: JournalFile) {
+  private constructor(settings: JournalSettings, segments: JournalSegment[], file: JournalFile) {
     this.#settings = settings;
     this.#segments = segments;
     this.#file = file;
@@ -93,7 +66,11 @@ export class Journal {
    * Continues after the segments that recovery left, in a new segment that starts with sequence number
    * `first`.
    */
-  static async open(settings: JournalSettings, older: readonly Segment[], first: number): Promise<Journal> {
+  static async open(
+    settings: JournalSettings,
+    older: readonly JournalSegment[],
+    first: number,
+  ): Promise<Journal> {
     const { segment, file } = await createSegment(settings, first);
     return new Journal(settings, [...older, segment], file);
   }
@@ -240,27 +217,19 @@ export class Journal {
    */
   async #undoWrite(
     group: readonly PendingWrite[],
-    segment: Segment,
+    segment: JournalSegment,
     { problem, fileUnusable }: { problem: string; fileUnusable: boolean },
   ): Promise<void> {
     try {
       await this.#file.truncate(segment.bytes);
       await this.#file.datasync();
     } catch {
-      await this.#recordEnd(segment);
+      // If the disk accepts no write at all, all that is left is to report the failure to the writers.
+      await writeEndFile(this.#settings, segment).catch(() => undefined);
       return this.#refuseAndStop(group, problem);
     }
     if (fileUnusable) return this.#refuseAndStop(group, problem);
     refuseGroup(group, problem);
-  }
-
-  async #recordEnd(segment: Segment): Promise<void> {
-    const path = join(this.#settings.folder, endFileName(segment.name));
-    try {
-      await writeFile(this.#settings, path, Buffer.from(`${segment.bytes}\n`));
-    } catch {
-      // The disk accepts no write at all. All that is left is to report the failure to the writers.
-    }
   }
 
   #refuseAndStop(group: readonly PendingWrite[], problem: string): void {
@@ -292,161 +261,4 @@ export class Journal {
 
 function refuseGroup(group: readonly PendingWrite[], problem: string): void {
   for (const { reject } of group) reject(fail("points-not-stored", { problem }));
-}
-
-export interface Recovered {
-  readonly segments: readonly Segment[];
-  /** The next sequence number. */
-  readonly next: number;
-  readonly damage: readonly Damage[];
-}
-
-/**
- * Reads the segments of earlier processes and passes every whole record after `flushedSequence` to `apply`,
- * in order. `flushedSequence` is the sequence number up to which all shards have the changes in blocks.
- *
- * Cuts off the torn end of the final segment and syncs it: after a kill, it may have records that are not on
- * disk yet, and a change that was once visible must never disappear.
- */
-export async function recoverJournal(
-  settings: Pick<JournalSettings, "folder" | "files">,
-  flushedSequence: number,
-  apply: (record: JournalRecord) => Promise<void> | void,
-): Promise<Recovered> {
-  const files = await readdir(settings.folder);
-  const names = await removeEmpty(
-    settings,
-    files.filter((name) => firstSequenceOf(name) !== undefined).sort(),
-  );
-  const segments: Segment[] = [];
-  const damage: Damage[] = files.filter(isSetAside).map((file) => ({ file, ...setAsideEarlier }));
-  let next = flushedSequence + 1;
-  for (const [index, name] of names.entries()) {
-    const first = firstSequenceOf(name)!;
-    const bytes = await readSegment(settings.folder, name);
-    if (first > next)
-      damage.push({ file: name, offset: 0, expected: `record ${next}`, found: `record ${first}` });
-    const report = { damage: [], length: 0 };
-    const isFinalSegment = index === names.length - 1;
-    next = Math.max(next, first);
-    for (const record of recordsOf(bytes, { name, isFinalSegment }, report)) {
-      next = Math.max(next, record.sequence + 1);
-      if (record.sequence > flushedSequence) await apply(record);
-    }
-    damage.push(...report.damage);
-    if (isFinalSegment) await truncateSegment(settings, name, report.length);
-    const isEmpty = report.length <= segmentHeaderBytes;
-    if (isEmpty) await removeSegment(settings, name);
-    else segments.push({ name, first, bytes: report.length, isDamaged: report.damage.length > 0 });
-  }
-  return { segments, next, damage };
-}
-
-/** The valid bytes of a segment. */
-async function readSegment(folder: string, name: string): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readFile(join(folder, name));
-  return bytes.subarray(0, await recordedEnd(folder, name));
-}
-
-/**
- * The length in the segment's end file. An incomplete end file was never finished, so it counts for nothing:
- * the bytes that it should cut off were refused, and need not be lost.
- */
-async function recordedEnd(folder: string, name: string): Promise<number | undefined> {
-  if (!(await readdir(folder)).includes(endFileName(name))) return undefined;
-  const [, digits] = /^(\d+)\n$/.exec(await readFile(join(folder, endFileName(name)), "latin1")) ?? [];
-  return digits === undefined ? undefined : Number(digits);
-}
-
-/**
- * Removes segments without a record and returns the others. Such a segment was never finished, or was
- * refused, or its removal did not reach the disk. It does not prove that the segment before it was finished.
- */
-async function removeEmpty(
-  settings: Pick<JournalSettings, "folder" | "files">,
-  names: readonly string[],
-): Promise<string[]> {
-  const remaining: string[] = [];
-  for (const name of names) {
-    const { size } = await stat(join(settings.folder, name));
-    if (size > segmentHeaderBytes) remaining.push(name);
-    else await removeSegment(settings, name);
-  }
-  return remaining;
-}
-
-async function truncateSegment(
-  { folder, files }: Pick<JournalSettings, "folder" | "files">,
-  name: string,
-  length: number,
-) {
-  const file = await files.open(join(folder, name), constants.O_RDWR);
-  try {
-    await file.truncate(length);
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-}
-
-async function createSegment(
-  settings: JournalSettings,
-  first: number,
-): Promise<{ segment: Segment; file: JournalFile }> {
-  const name = segmentName(first);
-  const path = join(settings.folder, name);
-  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC;
-  const file = await settings.files.open(path, flags);
-  try {
-    await file.writev([segmentHeader(first)], 0);
-    await file.datasync();
-    await syncFolder(settings);
-  } catch (error) {
-    await file.close();
-    await settings.files.unlink(path).catch(() => undefined);
-    throw fail("points-not-stored", { problem: (error as Error).message });
-  }
-  return { segment: { name, first, bytes: segmentHeaderBytes, isDamaged: false }, file };
-}
-
-/** Removes the end file last: while the segment exists its end file must too, also after a power failure. */
-async function removeSegment(settings: Pick<JournalSettings, "folder" | "files">, name: string) {
-  const { folder, files } = settings;
-  await files.unlink(join(folder, name));
-  if (!(await readdir(folder)).includes(endFileName(name))) return;
-  await syncFolder(settings);
-  await files.unlink(join(folder, endFileName(name)));
-}
-
-const isSetAside = (name: string): boolean => name.startsWith("damaged-");
-const setAsideEarlier = {
-  offset: 0,
-  expected: "a segment without damage",
-  found: "damage at an earlier start",
-};
-
-/** Keeps a damaged segment, so that more of it can be recovered by hand. */
-async function setAside({ folder, files }: Pick<JournalSettings, "folder" | "files">, name: string) {
-  await files.rename(join(folder, name), join(folder, `damaged-${name}`));
-}
-
-/** Makes created and removed names in the folder durable. */
-async function syncFolder({ folder, files }: Pick<JournalSettings, "folder" | "files">): Promise<void> {
-  const handle = await files.open(folder, constants.O_RDONLY);
-  try {
-    await handle.datasync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function writeFile(settings: JournalSettings, path: string, bytes: Uint8Array): Promise<void> {
-  const file = await settings.files.open(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC);
-  try {
-    await file.writev([bytes], 0);
-    await file.datasync();
-  } finally {
-    await file.close();
-  }
-  await syncFolder(settings);
 }

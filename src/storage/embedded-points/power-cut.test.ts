@@ -10,7 +10,8 @@ import { putWreck, SimulatedDisk, type Wreck } from "../../../test/support/simul
 import { Failure } from "../../errors.ts";
 import { at, batchOf } from "../conformance/points.ts";
 import type { Change } from "./change.ts";
-import { Journal, recoverJournal, type StoredRecord } from "./journal.ts";
+import { Journal, type StoredRecord } from "./journal.ts";
+import { recoverJournal } from "./journal-recovery.ts";
 import { SharedRing } from "./shared-ring.ts";
 
 /** Bytes of a write that reach the disk together or not at all. */

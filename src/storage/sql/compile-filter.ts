@@ -142,9 +142,9 @@ const compilers: { readonly [Name in Kind]: (filter: FilterOf<Name>, subject: Su
     invariant(columnOf(table, field).type === "json", `${table.name}.${field} is a list`);
     const column = columnRef(table, field);
     const type = listTypeOf(values);
-    const others = sql`held.value not in ${expressions.listed(values.map(wellFormed), type)}`;
+    const others = sql`element.value not in ${expressions.listed(values.map(wellFormed), type)}`;
     const elements = expressions.elements(column, type);
-    return sql`(${column} is not null and not exists (select 1 from ${elements} held where ${others}))`;
+    return sql`(${column} is not null and not exists (select 1 from ${elements} element where ${others}))`;
   },
   some({ field, part }, subject) {
     invariant(columnOf(subject.table, field).type === "json", `${subject.table.name}.${field} has elements`);
@@ -206,7 +206,7 @@ function listHas(
   const ids = oneByOne?.includes("links") ? undefined : expressions.idsHaving(table, field, values);
   if (ids) return sql`${columnRef(table, "id")} in ${ids}`;
   const elements = expressions.elements(columnRef(table, field), type);
-  return sql`exists (select 1 from ${elements} held where held.value in ${values})`;
+  return sql`exists (select 1 from ${elements} element where element.value in ${values})`;
 }
 
 /** The record, by its own path or those of the records that it links to. */

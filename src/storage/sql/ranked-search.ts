@@ -35,9 +35,9 @@ export function rankTerm(subject: Subject, rank: Rank): SqlExpression {
 
 function conditionsOf({ table, expressions }: Subject, { field, text }: Rank) {
   const value = expressions.folded(columnRef(table, field));
-  const wanted = foldCase(wellFormed(text));
-  const equal: Condition = sql`${value} = ${wanted}`;
-  return { equal, begins: expressions.textHas(value, wanted, "start") };
+  const term = foldCase(wellFormed(text));
+  const equal: Condition = sql`${value} = ${term}`;
+  return { equal, begins: expressions.textHas(value, term, "start") };
 }
 
 /**
@@ -57,15 +57,15 @@ export async function bestIds(
   const { table, expressions } = subject;
   const id = columnRef(table, "id");
   const oneByOne = { ...subject, oneByOne: ["links", "words"] } as const;
-  const wanted = recordsWhere(filter, oneByOne);
-  const wantedOfHits = recordsWhere(
+  const matching = recordsWhere(filter, oneByOne);
+  const matchingHits = recordsWhere(
     and(...conjunctsOf(filter).filter(({ kind }) => kind !== "words")),
     oneByOne,
   );
   const found: number[] = [];
   for (const tier of tiersOf(levels)) {
     const gathered = tier.map((level) => level.gathered).find((ids) => ids !== undefined);
-    const met = [gathered ? wanted : wantedOfHits, ...tier.map(({ condition }) => condition)];
+    const met = [gathered ? matching : matchingHits, ...tier.map(({ condition }) => condition)];
     const { rows } = await sql<{ id: number }>`
       select ${id} as id from ${gathered ?? hits} hits cross join ${sql.table(table.name)}
       where ${id} = ${expressions.idAt(sql`hits.place`)} and ${sql.join(met, sql` and `)}
@@ -106,11 +106,11 @@ export async function walkOf(
 
 /** The subquery of the positions of records with all words in the filter, in order of id. */
 function hitsOf(filter: Filter, { table, tenant, expressions }: Subject): SqlExpression | undefined {
-  const wanted = conjunctsOf(filter)
+  const queries = conjunctsOf(filter)
     .filter((part) => part.kind === "words")
     .map((part) => wordQueryOf(part, table))
     .filter(({ words }) => words.length > 0);
-  return wanted.length > 0 ? expressions.placesWithWords(table, tenant, wanted) : undefined;
+  return queries.length > 0 ? expressions.placesWithWords(table, tenant, queries) : undefined;
 }
 
 /** Every combination of a level of each rank, best first. */

@@ -214,8 +214,8 @@ export class SqlTransaction implements CatalogWriter {
     const fields = [...new Set(Object.values(cachedAs).flatMap((names) => names ?? []))];
     const ids = rows.map(({ id }) => id);
     const where = sql`where ${this.#where(table, oneOf("id", ids))}`;
-    const held = await this.#select<Row>(table as AnyTable, where, { fields: ["id", ...fields] });
-    const before = new Map(held.map((row) => [row.id, row]));
+    const stored = await this.#select<Row>(table as AnyTable, where, { fields: ["id", ...fields] });
+    const before = new Map(stored.map((row) => [row.id, row]));
     const isSame = (row: Row, name: keyof Row) =>
       JSON.stringify(row[name]) === JSON.stringify(before.get(row.id)?.[name]);
     this.#note(table as AnyTable, (names) =>

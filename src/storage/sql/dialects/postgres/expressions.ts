@@ -39,8 +39,8 @@ const quotedPattern = (text: string): string => text.replace(/[^\p{L}\p{N}\s]/gu
 const lastLetters = "\u{10ffff}".repeat(startLengthIndexed);
 
 /** `(apump:* | bpump:*) & ...`, a letter for each field. */
-function textQueryOf(table: AnyTable, wanted: readonly WordQuery[]): string {
-  const all = wanted.flatMap(({ fields, words }) =>
+function textQueryOf(table: AnyTable, queries: readonly WordQuery[]): string {
+  const all = queries.flatMap(({ fields, words }) =>
     words.map((word) => fields.map((field) => `'${lexemeOf(table, field, word)}':*`).join(" | ")),
   );
   return all.map((one) => `(${one})`).join(" & ");
@@ -58,13 +58,13 @@ const jsonExpressions: Pick<
       : sql`(select (value #>> '{}')::bigint as value from jsonb_array_elements(${json(array)}))`,
   elementsExcept: (array, values) => sql`(
     select coalesce(json_agg(value order by place), '[]')::text
-    from jsonb_array_elements(${json(array)}) with ordinality held(value, place)
+    from jsonb_array_elements(${json(array)}) with ordinality element(value, place)
     where (value #>> '{}')::bigint not in ${values})`,
-  hasMember(object, key, wanted) {
+  hasMember(object, key, expected) {
     const member = sql`(${json(object)} -> ${key})`;
-    if (!wanted) return sql`(${member} is not null)`;
-    const isOfType = sql`jsonb_typeof(${member}) = ${sql.lit(wanted.type)}`;
-    return sql`(${isOfType} and ${wanted.holds(memberValue(member, wanted.type))})`;
+    if (!expected) return sql`(${member} is not null)`;
+    const isOfType = sql`jsonb_typeof(${member}) = ${sql.lit(expected.type)}`;
+    return sql`(${isOfType} and ${expected.holds(memberValue(member, expected.type))})`;
   },
   someElement: (text, condition) =>
     sql`exists (select 1 from ${sql.raw(elementsFunction)}(${text}) element where ${condition})`,
@@ -89,11 +89,11 @@ const textHas: Expressions["textHas"] = (text, part, where) => {
 /** `fold` is the name of the function that takes case away. */
 export function expressionsWith(fold: string): Expressions {
   const folded = (text: SqlExpression): SqlExpression => sql`${sql.raw(fold)}(${text})`;
-  const hasWords = (table: AnyTable, wanted: readonly WordQuery[]): Condition => {
+  const hasWords = (table: AnyTable, queries: readonly WordQuery[]): Condition => {
     const index = columnRef(table, wordsColumn);
-    const query = sql<boolean>`${index} @@ ${textQueryOf(table, wanted)}::tsquery`;
+    const query = sql<boolean>`${index} @@ ${textQueryOf(table, queries)}::tsquery`;
     // The index has only the beginning of a long word.
-    const long = wanted.flatMap(({ fields, words }) =>
+    const long = queries.flatMap(({ fields, words }) =>
       words
         .filter((word) => word.length > wordLengthMax)
         .map((word) => {
@@ -110,26 +110,26 @@ export function expressionsWith(fold: string): Expressions {
     ...jsonExpressions,
     folded,
     textHas,
-    within: (text, wanted, distance) =>
-      sql`${sql.raw(editsFunction)}(${text}, ${wanted}, ${distance}::int) <= ${distance}`,
+    within: (text, term, distance) =>
+      sql`${sql.raw(editsFunction)}(${text}, ${term}, ${distance}::int) <= ${distance}`,
     idsHaving(table, field, values) {
       if (!linkListsOf(table).includes(field)) return undefined;
       const links = sql`${sql.raw(idsFunction)}(${columnRef(table, field)})`;
       const id = columnRef(table, "id");
       return sql`(select ${id} as record from ${sql.table(table.name)} where ${links} && array${values})`;
     },
-    placesWithWords(table, tenant, wanted) {
+    placesWithWords(table, tenant, queries) {
       const inProject =
         tenant === "system" ? sql`` : sql`${columnRef(table, projectColumn)} = ${tenant} and `;
-      const where = sql`${inProject}${hasWords(table, wanted)}`;
+      const where = sql`${inProject}${hasWords(table, queries)}`;
       return sql`(select ${columnRef(table, "id")} as place from ${sql.table(table.name)} where ${where})`;
     },
     sortable: (number) => number,
     idAt: (place) => place,
-    hasWords: (table, wanted) => hasWords(table, [wanted]),
-    startsAs(text, wanted, how) {
+    hasWords: (table, query) => hasWords(table, [query]),
+    startsAs(text, term, how) {
       const startOf = (one: SqlExpression) => sql`left(${folded(one)}, ${sql.lit(startLengthIndexed)})`;
-      const [value, start] = [startOf(text), startOf(sql`${wanted}`)];
+      const [value, start] = [startOf(text), startOf(sql`${term}`)];
       if (how === "equal") return sql`${value} = ${start}`;
       return sql`(${value} >= ${start} and ${value} <= ${start} || ${sql.lit(lastLetters)})`;
     },

@@ -82,8 +82,8 @@ function databaseOn({ fold, unique }: PreparedSchema): Omit<Database, "writes" |
     },
     async raiseLastId(db, tenant, id) {
       await sql`
-        insert into ${sql.table(idsTable)} as held (tenant, value) values (${tenantKey(tenant)}, ${id})
-        on conflict (tenant) do update set value = excluded.value where held.value < excluded.value
+        insert into ${sql.table(idsTable)} as current (tenant, value) values (${tenantKey(tenant)}, ${id})
+        on conflict (tenant) do update set value = excluded.value where current.value < excluded.value
       `.execute(db);
     },
     async readLastId(db) {

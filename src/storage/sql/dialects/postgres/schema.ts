@@ -47,7 +47,7 @@ const ownTables = (firstId: number) => [
   // Of servers that ended long ago; those that run have seen the changes.
   `delete from ${generationsTable} where changed < now() - interval '1 day'`,
   // Ids that were loaded with their records are not reserved again.
-  `select setval('${idSequence}', last) from (select coalesce(max(value), 0) as last from ${idsTable}) held
+  `select setval('${idSequence}', last) from (select coalesce(max(value), 0) as last from ${idsTable}) ids
     where last > (select last_value from ${idSequence})`,
 ];
 
@@ -136,15 +136,15 @@ export async function prepareSchema(
 ): Promise<PreparedSchema> {
   const { fold, statements } = sqlFunctions();
   await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(db);
-  const held = await heldColumns(db);
+  const existing = await heldColumns(db);
   const all = [
     ...statements,
     ...ownTables(firstId),
-    ...tables.flatMap((table) => tableStatements(table, held)),
+    ...tables.flatMap((table) => tableStatements(table, existing)),
   ];
   await run(db, all.join(";\n"));
   for (const table of tables) {
-    const columns = held.get(table.name);
+    const columns = existing.get(table.name);
     if (table.wordsOf.length > 0) await fillWords(db, table, { isNew: columns === undefined, tell });
   }
   const indexes = tables.flatMap((table) => indexesOf(table, fold));
@@ -178,23 +178,23 @@ async function heldIndexes(db: Db): Promise<ReadonlyMap<string, string>> {
 }
 
 function tableStatements(table: AnyTable, all: HeldColumns): string[] {
-  const held = all.get(table.name);
+  const existing = all.get(table.name);
   const declared: [string, TableColumn][] = Object.entries(table.columns);
   if (table.belongsTo === "project") declared.push([projectColumn, { type: "integer", optional: false }]);
   const texts = declared.map(([name, column]) => ({ name, column, text: columnText(name, column) }));
-  if (!held) {
+  if (!existing) {
     const hidden = table.wordsOf.length > 0 ? [`${quoted(wordsColumn)} tsvector`] : [];
     const list = [...texts.map(({ text }) => text), ...hidden].join(", ");
     return [`create table ${quoted(table.name)} (${list})`];
   }
-  const missing = texts.filter(({ name }) => !held.has(name));
+  const missing = texts.filter(({ name }) => !existing.has(name));
   for (const { name, column } of missing)
     invariant(
       column.optional,
       `the new column ${table.name}.${name} is optional, as there are older records`,
     );
   const hidden =
-    table.wordsOf.length > 0 && !held.has(wordsColumn) ? [`${quoted(wordsColumn)} tsvector`] : [];
+    table.wordsOf.length > 0 && !existing.has(wordsColumn) ? [`${quoted(wordsColumn)} tsvector`] : [];
   return [...missing.map(({ text }) => text), ...hidden].map(
     (text) => `alter table ${quoted(table.name)} add column ${text}`,
   );
@@ -205,11 +205,11 @@ const columnText = (name: string, { type, optional }: TableColumn): string =>
     ? `"id" bigint primary key`
     : `${quoted(name)} ${sqlTypes[type]}${optional ? "" : " not null"}`;
 
-function indexStatements(indexes: readonly Index[], held: ReadonlyMap<string, string>): string[] {
+function indexStatements(indexes: readonly Index[], existing: ReadonlyMap<string, string>): string[] {
   return indexes
-    .filter(({ name, text }) => held.get(name) !== text)
+    .filter(({ name, text }) => existing.get(name) !== text)
     .flatMap(({ name, text }) => [
-      ...(held.has(name) ? [`drop index ${quoted(name)}`] : []),
+      ...(existing.has(name) ? [`drop index ${quoted(name)}`] : []),
       text,
       `comment on index ${quoted(name)} is ${quotedText(text)}`,
     ]);

@@ -57,9 +57,9 @@ export const announcing =
   (server: number) => async (db: Db, tenant: Tenant, names: readonly GenerationName[]) => {
     for (const name of names)
       await sql`
-      insert into ${sql.table(generationsTable)} as held (server, tenant, name, value)
+      insert into ${sql.table(generationsTable)} as current (server, tenant, name, value)
       values (${server}, ${tenantKey(tenant)}, ${name}, 1)
-      on conflict (server, tenant, name) do update set value = held.value + 1, changed = now()
+      on conflict (server, tenant, name) do update set value = current.value + 1, changed = now()
     `.execute(db);
   };
 

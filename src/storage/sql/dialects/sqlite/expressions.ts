@@ -47,11 +47,11 @@ export const expressions: Expressions = {
   elements: (array, _type) => sql`(select value from json_each(${array}))`,
   elementsExcept: (array, values) =>
     sql`(select json_group_array(value order by key) from json_each(${array}) where value not in ${values})`,
-  hasMember(object, key, wanted) {
+  hasMember(object, key, expected) {
     const found = sql`select 1 from json_each(${object}) member where member.key = ${key}`;
-    if (!wanted) return sql`exists (${found})`;
-    const isOfType = sql`member.type in ${listed(memberTypes[wanted.type], "text")}`;
-    return sql`exists (${found} and ${isOfType} and ${wanted.holds(sql`member.value`)})`;
+    if (!expected) return sql`exists (${found})`;
+    const isOfType = sql`member.type in ${listed(memberTypes[expected.type], "text")}`;
+    return sql`exists (${found} and ${isOfType} and ${expected.holds(sql`member.value`)})`;
   },
   someElement: (json, condition) => sql`exists (select 1 from json_each(${json}) element where ${condition})`,
   elementMember: (name) =>
@@ -66,15 +66,15 @@ export const expressions: Expressions = {
     const length = Buffer.byteLength(part);
     return length === 0 ? sql`${text} is not null` : sql`substr(${bytes(text)}, ${-length}) = ${bytes(part)}`;
   },
-  within: (text, wanted, distance) => sql`edits_between(${text}, ${wanted}) <= ${distance}`,
+  within: (text, term, distance) => sql`edits_between(${text}, ${term}) <= ${distance}`,
   idsHaving(table, field, values) {
     if (!linkListsOf(table).includes(field)) return undefined;
     const links = sql.table(linksTableOf(table, field));
     return sql`(select distinct record from ${links} where linked in ${values})`;
   },
-  placesWithWords(table, tenant, wanted) {
+  placesWithWords(table, tenant, queries) {
     const index = sql.table(wordsTableOf(table));
-    const match = sql`${index} match ${wanted.map(matchOf).join(" AND ")}`;
+    const match = sql`${index} match ${queries.map(matchOf).join(" AND ")}`;
     if (tenant === "system") return sql`(select rowid as place from ${index} where ${match})`;
     const first = spelled(firstPlaceOf, sql`${tenant}`);
     const within = sql`rowid between ${first} and ${first} + ${sql.raw(idsBelow)}`;
@@ -86,8 +86,8 @@ export const expressions: Expressions = {
     const texts = fields.map((field) => columnRef(table, field));
     return sql`has_words(${words.join(" ")}, ${sql.join(texts)})`;
   },
-  startsAs(text, wanted, how) {
-    const [value, start] = [spelled(startOfText, text), startOf(wanted)];
+  startsAs(text, term, how) {
+    const [value, start] = [spelled(startOfText, text), startOf(term)];
     if (how === "equal") return sql`${value} = ${start}`;
     const end = endOfPrefix(start);
     return end === undefined ? sql`${value} >= ${start}` : sql`${value} >= ${start} and ${value} < ${end}`;

@@ -29,12 +29,12 @@ const functions: Functions = {
   words_in: (value) => ofText((text) => wordsIn(text).join(" "))(value!),
   start_of: (value) => ofText(startOf)(value!),
   /** Whether each of the words, separated by blanks, is a prefix of a word in one of the strings. */
-  has_words(wanted, ...texts) {
-    const held = texts.flatMap((text) => (typeof text === "string" ? wordsIn(text) : []));
+  has_words(query, ...texts) {
+    const words = texts.flatMap((text) => (typeof text === "string" ? wordsIn(text) : []));
     return Number(
-      String(wanted)
+      String(query)
         .split(" ")
-        .every((start) => held.some((word) => word.startsWith(start))),
+        .every((start) => words.some((word) => word.startsWith(start))),
     );
   },
   /** Single-letter edits between two strings. */

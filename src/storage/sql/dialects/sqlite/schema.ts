@@ -76,7 +76,7 @@ export type Tell = (text: string) => void;
 export async function prepareSchema(db: Db, tables: readonly AnyTable[], tell: Tell): Promise<void> {
   for (const table of tables) {
     await prepareTable(db, table);
-    await keep(db, { table, wanted: definitionsOf(table), tell });
+    await keep(db, { table, declared: definitionsOf(table), tell });
   }
   await run(db, `analyze ${quoted(tables[0]!.name)}`); // Makes sqlite_stat1.
   for (const table of tables) await writeStatistics(db, table);
@@ -85,16 +85,16 @@ export async function prepareSchema(db: Db, tables: readonly AnyTable[], tell: T
 
 async function prepareTable(db: Db, table: AnyTable): Promise<void> {
   const info = sql<{ name: string }>`select name from pragma_table_info(${table.name})`;
-  const held = new Set((await info.execute(db)).rows.map(({ name }) => name));
+  const existing = new Set((await info.execute(db)).rows.map(({ name }) => name));
   const declared: [string, TableColumn][] = Object.entries(table.columns);
   if (table.belongsTo === "project") declared.push([projectColumn, { type: "integer", optional: false }]);
   const columns = declared.map(([name, column]) => ({ name, column, text: columnText(name, column) }));
-  if (held.size === 0) {
+  if (existing.size === 0) {
     const list = columns.map(({ text }) => text).join(", ");
     await run(db, `create table ${quoted(table.name)} (${list}) strict`);
     return;
   }
-  for (const { name, column, text } of columns.filter(({ name }) => !held.has(name))) {
+  for (const { name, column, text } of columns.filter(({ name }) => !existing.has(name))) {
     invariant(
       column.optional,
       `the new column ${table.name}.${name} is optional, as there are older records`,
@@ -227,24 +227,24 @@ function wordsDefinitions(table: AnyTable): Definition[] {
   ];
 }
 
-/** Drops what is no longer declared so, makes what is missing, and fills new tables. */
+/** Drops definitions that are no longer declared, creates the missing ones, and fills new tables. */
 async function keep(
   db: Db,
   {
     table,
-    wanted,
+    declared,
     tell,
-  }: { readonly table: AnyTable; readonly wanted: readonly Definition[]; readonly tell: Tell },
+  }: { readonly table: AnyTable; readonly declared: readonly Definition[]; readonly tell: Tell },
 ): Promise<void> {
-  const held = await sql<Definition>`
+  const existing = await sql<Definition>`
     select name, type as kind, sql as text from sqlite_schema
     where sql is not null and (tbl_name = ${table.name} and type <> 'table'
       or name = ${wordsTableOf(table)} or name glob ${`${table.name}__links*`})
   `.execute(db);
   const same = (a: Definition, b: Definition): boolean => a.name === b.name && a.text === b.text;
-  const stale = held.rows.filter((one) => !wanted.some((definition) => same(one, definition)));
+  const stale = existing.rows.filter((one) => !declared.some((definition) => same(one, definition)));
   for (const { kind, name } of stale) await run(db, `drop ${kind} if exists ${quoted(name)}`);
-  const missing = wanted.filter((definition) => !held.rows.some((one) => same(one, definition)));
+  const missing = declared.filter((definition) => !existing.rows.some((one) => same(one, definition)));
   const count = missing.length > 0 ? await countOf(db, table) : 0;
   const tellOf = (name: string, done: number) => {
     if (count > limits.recordsIndexedAtOnce)
