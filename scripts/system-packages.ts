@@ -17,6 +17,11 @@ export const systemPackages: SystemPackages = {
   chromium: { command: "chromium", debian: ["chromium"], usedFor: "logins in a browser" },
   python: { command: "python3", debian: ["python3"], usedFor: "model hosting" },
   postgresql: { command: "pg_ctlcluster", debian: ["postgresql"], usedFor: "the catalog in PostgreSQL" },
+  clickhouse: {
+    command: "clickhouse-server",
+    debian: ["clickhouse-server"],
+    usedFor: "datapoints in ClickHouse",
+  },
   bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
 };
 

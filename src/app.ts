@@ -89,7 +89,8 @@ export async function openApp(
   const secretOf = (purpose: string) => secretFor(purpose, secret);
   const disk = opened.adopt(await watchDisk(folder.path, system, tell), (watch) => watch.close());
   const opening = { folder, catalogChosen, linkSecret: secretOf("links"), disk, system, log };
-  const { points, ...stores } = await openStores({ ...opening, blobs: settings.blobs }, opened);
+  const places = { blobs: settings.blobs, pointsLocation: settings.points };
+  const { points, ...stores } = await openStores({ ...opening, ...places }, opened);
   const { catalog } = stores;
   const ids = await openIds(catalog, system);
   const hosting = await openModelHosting(settings, log);

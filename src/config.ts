@@ -5,6 +5,11 @@ import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { StartRefused } from "./data-folder.ts";
+import {
+  type ClickHouseLocation,
+  clickHouseUrlForm,
+  parseClickHouseUrl,
+} from "./storage/clickhouse-points/location.ts";
 import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
 import type { S3Credentials } from "./storage/s3-blobs/s3-bucket.ts";
 import { parseS3Url, s3UrlForm } from "./storage/s3-blobs/s3-location.ts";
@@ -19,6 +24,8 @@ export interface Settings {
   readonly data: string;
   /** The S3 store of the bytes of files; absent when they are in the data folder. */
   readonly blobs?: S3Setting;
+  /** The ClickHouse database of the datapoints; absent when they are in the data folder. */
+  readonly points?: ClickHouseLocation;
   /** The server's public address, without a slash at its end; absent when it is the address it listens on. */
   readonly baseUrl?: string;
   /** The address of the catalog's database; absent when it is in the data folder. */
@@ -75,6 +82,12 @@ export const described = {
     meaning: "The PostgreSQL database of the catalog, instead of a file ([scale.md](scale.md))",
     expected: "an address such as postgres://user:password@host:5432/database",
     isGood: isCatalogUrl,
+    isSecret: true,
+  },
+  MILLRACE_POINTS: {
+    meaning: "The ClickHouse database of the datapoints, instead of the data folder ([scale.md](scale.md))",
+    expected: `an address such as ${clickHouseUrlForm}`,
+    isGood: (value) => parseClickHouseUrl(value) !== undefined,
     isSecret: true,
   },
   MILLRACE_BLOBS: {
@@ -178,6 +191,7 @@ export function readSettings(
   const adminKey = value("MILLRACE_ADMIN_KEY");
   const blobs = value("MILLRACE_BLOBS");
   const catalogUrl = value("MILLRACE_CATALOG");
+  const points = parseClickHouseUrl(value("MILLRACE_POINTS") ?? "");
   return {
     host: value("MILLRACE_HOST")!,
     port: Number(value("MILLRACE_PORT")),
@@ -190,6 +204,7 @@ export function readSettings(
     hostsModels: value("MILLRACE_MODELS") === "on",
     consoleFolder: builtConsole,
     ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
+    ...(points !== undefined && { points }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
     ...(catalogUrl !== undefined && { catalogUrl }),

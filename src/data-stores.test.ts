@@ -9,11 +9,13 @@ import { pino } from "pino";
 import { temporaryFolder } from "../test/support/folder.ts";
 import { endLeftProcesses, runMillrace } from "../test/support/process.ts";
 import { openApp } from "./app.ts";
+import type { Settings } from "./config.ts";
 import { StartRefused } from "./data-folder.ts";
 import { realSystem } from "./lib/system.ts";
+import { parseClickHouseUrl } from "./storage/clickhouse-points/location.ts";
 
 const adminKey = "a-key-of-this-test-with-enough-letters";
-const open = async (data: string) => {
+const open = async (data: string, more: Pick<Settings, "points"> = {}) => {
   const settings = {
     host: "127.0.0.1",
     port: 0,
@@ -25,6 +27,7 @@ const open = async (data: string) => {
     outboundNetworks: [],
     attemptsPerMinute: 1_000_000,
     consoleFolder: data,
+    ...more,
   } as const;
   return openApp(settings, realSystem, pino({ level: "silent" }));
 };
@@ -137,6 +140,20 @@ for (const [title, lose, says] of losses)
     assert.equal(status, 3, output);
     assert.match(output.replaceAll(`${data}/`, ""), new RegExp(says.source, "m"));
   });
+
+test("a folder with datapoints is refused if ClickHouse is to store them, and stays as it is", async () => {
+  const data = copyOf(good);
+  const before = filesIn(data);
+  const points = parseClickHouseUrl("clickhouse://127.0.0.1:9/plant")!;
+  await assert.rejects(open(data, { points }), (problem: Error) => {
+    assert.ok(problem instanceof StartRefused);
+    assert.match(problem.message, /the data folder has datapoints, but MILLRACE_POINTS names a database/);
+    assert.match(problem.message, /Start without MILLRACE_POINTS, or with a new data folder/);
+    return true;
+  });
+  assert.deepEqual(filesIn(data), before);
+  await (await open(data)).close();
+});
 
 test("the doctor repairs a mark; files that are gone with their folder stay missing", async () => {
   const data = copyOf(good);

@@ -5,20 +5,14 @@ import { createHash, randomInt } from "node:crypto";
 import type { Logger } from "pino";
 import type { CatalogBackend } from "./catalog-backend.ts";
 import { type DataFolder, StartRefused } from "./data-folder.ts";
-import {
-  blobsFolderOf,
-  cannotOpen,
-  markedFoldersOf,
-  pointsFolderOf,
-  requireParts,
-  spoolFolderOf,
-} from "./data-parts.ts";
+import { blobsFolderOf, cannotOpen, markedFoldersOf, requireParts, spoolFolderOf } from "./data-parts.ts";
 import { syncFolder } from "./lib/durable-files.ts";
 import type { System } from "./lib/system.ts";
+import { pointsBackend } from "./points-backend.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog } from "./storage/catalog.ts";
+import type { ClickHouseLocation } from "./storage/clickhouse-points/location.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
-import { openEmbeddedPoints, requireStore } from "./storage/embedded-points/embedded-points.ts";
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
 import { type Manifest, ownFolder, writeManifest, writeMark } from "./storage/manifest.ts";
 import type { PointsStore } from "./storage/points.ts";
@@ -35,6 +29,8 @@ export interface Opening {
   readonly folder: DataFolder;
   /** The S3 store of the bytes of files; absent when they are in the folder. */
   readonly blobs: S3Setting | undefined;
+  /** The ClickHouse database of the datapoints; absent when they are in the folder. */
+  readonly pointsLocation: ClickHouseLocation | undefined;
   readonly system: System;
   readonly catalogChosen: CatalogBackend;
   readonly linkSecret: Uint8Array;
@@ -64,11 +60,13 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
     phase: "creating",
   };
   const isNew = before.phase === "creating";
-  if (!isNew) await usable("datapoint store", requireStore(pointsFolderOf(path)), log);
+  const owner = ownerOf(opening, before);
+  const pointsChosen = pointsBackend(path, { location: opening.pointsLocation, owner, shared });
+  if (!isNew) await usable("datapoint store", pointsChosen.requireFolder(), log);
   const openPoints = () => {
-    const opening = openEmbeddedPoints({ folder: pointsFolderOf(path) });
-    opened.defer(closerOf(opening));
-    return opening;
+    const store = pointsChosen.open(opening.system);
+    opened.defer(closerOf(store));
+    return store;
   };
   // Catalog and points at once where both are there: each waits for threads of its own.
   const pointsSoon = isNew ? undefined : openPoints();
@@ -80,7 +78,7 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
   if (mayWrite && shared) await writeMark(path, manifest);
   await syncFolder(path);
   const points = await usable("datapoint store", pointsSoon ?? openPoints(), log);
-  const blobs = await openBlobs(opening, manifest);
+  const blobs = await openBlobs(opening, owner);
   opened.defer(() => blobs.close());
   if (mayWrite) {
     for (const name of markedFoldersOf(place)) await writeMark(`${path}/${name}`, manifest);
@@ -92,8 +90,7 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
 const placeOf = ({ folder, blobs }: Opening) => ({ data: folder.path, ...(blobs && { blobs }) });
 
 /** An S3 store that is away does not prevent a start, but one of another data folder does. */
-async function openBlobs(opening: Opening, manifest: Manifest): Promise<BlobStore> {
-  const owner = ownerOf(opening, manifest);
+async function openBlobs(opening: Opening, owner: number): Promise<BlobStore> {
   const { linkSecret: secret, disk, system, log, blobs: setting } = opening;
   const { path } = opening.folder;
   if (setting === undefined) return openLocalBlobs({ folder: blobsFolderOf(path), secret, disk });
@@ -113,7 +110,10 @@ async function openBlobs(opening: Opening, manifest: Manifest): Promise<BlobStor
   return blobs;
 }
 
-/** The catalog that owns the files. Servers of one catalog share its secret, but not a data folder. */
+/**
+ * The catalog that owns files and datapoints on other machines. Servers of one catalog share its secret, but
+ * not a data folder.
+ */
 function ownerOf({ catalogChosen, linkSecret }: Opening, { folder }: Manifest): number {
   if (!catalogChosen.isShared) return folder;
   return createHash("sha256").update(linkSecret).digest().readUIntBE(0, ownerBytes);

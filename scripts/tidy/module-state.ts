@@ -33,6 +33,7 @@ const constantClasses: ReadonlySet<string> = new Set([
   "BytesLiteral",
   "Error",
   "RegExp",
+  "Sql",
   "TextDecoder",
   "TextEncoder",
   "URL",

@@ -15,9 +15,11 @@ import {
 import { makeFilesPrivate } from "../file-modes.ts";
 import { attachmentTable, fileTable } from "../resources/files/schema.ts";
 import type { BlobKey } from "../storage/blobs.ts";
+import { examineClickHouse } from "../storage/clickhouse-points/doctor.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import type { Finding } from "../storage/findings.ts";
 import { blobPath } from "../storage/local-blobs/local-blobs.ts";
+import type { Manifest } from "../storage/manifest.ts";
 import { S3Bucket } from "../storage/s3-blobs/s3-bucket.ts";
 import { objectsOf } from "../storage/s3-blobs/upload-record.ts";
 import { examineDatabase } from "../storage/sql/dialects/sqlite/doctor.ts";
@@ -73,7 +75,7 @@ async function examine(place: DataPlace, repair: boolean): Promise<number> {
   const parts = inCatalog.length === 0 ? await examineParts(place) : undefined;
   const ofParts = await repaired(parts?.findings ?? [], repair ? onRepair : undefined);
   const mustExist = parts?.manifest !== undefined && parts.manifest.phase !== "creating";
-  const store = await examineStore(pointsFolderOf(data), { mustExist, repair, onRepaired: onRepair });
+  const store = await examinePoints(place, parts?.manifest, { mustExist, repair, onRepaired: onRepair });
   const ofBlobs = mustExist ? await findingsOfBlobs(place) : [];
   const ofPoints = store.findings.map((one) => ({ ...one, file: `points/${one.file}` }));
   const left = [...inCatalog, ...ofParts, ...ofPoints, ...ofBlobs];
@@ -89,6 +91,16 @@ stopped; the next start removes them.`,
       : `${data} is in order${repairs > 0 ? ` again; repaired parts: ${repairs}` : ""}`,
   );
   return left.length > 0 ? damageLeft : 0;
+}
+
+/** Examines the store in the folder, or the database that has the datapoints. */
+async function examinePoints(
+  { data, points }: DataPlace,
+  manifest: Manifest | undefined,
+  settings: Parameters<typeof examineStore>[1],
+): Promise<{ readonly findings: readonly Finding[]; readonly tornBytes: number }> {
+  if (points === undefined) return examineStore(pointsFolderOf(data), settings);
+  return { findings: await examineClickHouse(points, manifest?.folder), tornBytes: 0 };
 }
 
 /** Repairs what it can and returns the other findings. Without `onRepair` it repairs nothing. */

@@ -52,6 +52,14 @@ export const datapointFailures = {
     message: ({ shard, problem }) =>
       `Part ${shard} of the datapoint store has stopped (${problem}); check the disk, then restart`,
   }),
+  "points-away": entry<{ problem: string }>({
+    status: 503,
+    when:
+      "ClickHouse, which stores the datapoints, does not respond or is overloaded. A write may have been " +
+      "stored; repeating it is harmless.",
+    message: ({ problem }) =>
+      `The datapoint store does not respond (${problem}); repeat the request in some seconds`,
+  }),
   "points-damaged": entry<{ series: number; startMs: number; endMs: number }>({
     status: 500,
     when: "Stored datapoints that the response needs are damaged on disk. All others are served.",

@@ -68,5 +68,10 @@ export const catalogLimits = {
   catalogPollMs: limit(250, "ms", "How often a server reads from PostgreSQL what other servers changed."),
   catalogPollMsMax: limit(600, "ms", "After a longer read of these changes, cached records are not used."),
   catalogIdsReserved: limit(2 ** 20, "ids", "Ids that a server reserves at once in a shared catalog."),
+  pointVersionsReserved: limit(
+    4_096,
+    "versions",
+    "Versions of datapoints that a write reserves at once in a shared catalog; 2^41 writes have some.",
+  ),
   preparedStatementsMax: limit(500, "statements", "Prepared database statements of each connection."),
 } as const;

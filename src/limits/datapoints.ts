@@ -55,6 +55,29 @@ export const datapointsLimits = {
   timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest timestamp of a datapoint (1900-01-01)."),
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest timestamp of a datapoint (2099-12-31)."),
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
+  clickHouseConnectionsMax: limit(64, "connections", "Connections to ClickHouse. Further statements wait."),
+  clickHouseMsMax: limit(60_000, "ms", "A statement in ClickHouse. After that the request gets 503."),
+  clickHouseInsertIntervalMs: limit(
+    20,
+    "ms",
+    "Between the starts of two inserts into ClickHouse, which merges the part of each insert.",
+  ),
+  clickHouseInsertRowsMax: limit(500_000, "rows", "Writes of points that share an insert into ClickHouse."),
+  clickHousePointsReadMax: limit(
+    200_000,
+    "points",
+    "An aggregate over at most these reads the points; over more, ClickHouse summarises them.",
+  ),
+  clickHousePointsSummarisedMax: limit(
+    2_000_000,
+    "points",
+    "Points that one statement summarises in ClickHouse: 32 MB of its memory.",
+  ),
+  clickHouseSpanGrowth: limit(
+    8,
+    "times",
+    "How much longer the next time range is, when an aggregate needs more buckets.",
+  ),
   journalGroupBytesMax: limit(8 * 2 ** 20, "bytes", "Requests that share a sync of the journal. More wait."),
   pointsInFlightBytesMax: limit(
     48 * 2 ** 20,

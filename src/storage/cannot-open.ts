@@ -16,6 +16,9 @@ const nextSteps = {
     "(millrace export), and load the archives into a new data folder (millrace import archive).",
   incomplete:
     "Restore the whole data folder from a backup, not a part of it; `millrace doctor` lists what is missing.",
+  here: "Start without MILLRACE_POINTS, or with a new data folder (docs/scale.md).",
+  away: "Check the address in MILLRACE_POINTS, and that ClickHouse is running.",
+  elsewhere: "Let MILLRACE_POINTS name another database (docs/scale.md).",
   server: "Let MILLRACE_CATALOG name another database (docs/scale.md).",
   full: "Free disk space, then start again: nothing is damaged.",
   damaged: "`millrace doctor` shows the damage; what it cannot repair comes back with a backup.",

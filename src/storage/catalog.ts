@@ -170,6 +170,8 @@ export interface CatalogObserver {
 export interface SharedCatalog extends Catalog {
   /** Reserves `limits.catalogIdsReserved` ids that no server has had; returns the first one. */
   reserveIds(): Promise<number>;
+  /** Takes versions of datapoints: ascending, and higher than all that any server has taken before. */
+  takeVersions(count: number): Promise<Float64Array>;
   /** Tells the observer of changes by other servers until the catalog is closed. */
   observe(observer: CatalogObserver): void;
 }

@@ -1,9 +1,11 @@
 // A real server for tests: its own data folder, a project, a key, and a client that checks every response.
 import { type Logger, pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
+import type { Settings } from "../../src/config.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
+import { type ClickHouseLocation, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
 import type { S3Setting } from "../../src/storage/s3-blobs/s3-blobs.ts";
 import { checkResponse } from "./description.ts";
 import { temporaryFolder } from "./folder.ts";
@@ -28,6 +30,8 @@ export interface ServerOptions {
   readonly hostsModels?: boolean;
   /** The folder with the build of the console; one without a build when absent. */
   readonly consoleFolder?: string;
+  /** The ClickHouse database of its datapoints; what TEST_POINTS says when absent. */
+  readonly points?: ClickHouseLocation;
   /** Other bounds of responses than the usual ones. */
   readonly responses?: Partial<ResponseBounds>;
   /** The S3 store of its files; what TEST_BLOBS says when absent. */
@@ -97,8 +101,7 @@ export interface TestServer {
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
   const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000 } = options;
   const dataFolder = temporaryFolder();
-  const blobs = options.blobs ?? (usesS3 ? (await testS3()).place() : undefined);
-  const catalogUrl = options.catalogUrl ?? (await catalogOfEnvironment());
+  const places = await placesOf(options);
   const settings = {
     host: "127.0.0.1",
     port: 0,
@@ -110,8 +113,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     attemptsPerMinute,
     hostsModels: options.hostsModels ?? false,
     consoleFolder: options.consoleFolder ?? dataFolder,
-    ...(blobs && { blobs }),
-    ...(catalogUrl !== undefined && { catalogUrl }),
+    ...places,
     ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
   } as const;
@@ -145,7 +147,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     project,
     key,
     dataFolder,
-    blobs,
+    blobs: places.blobs,
     ask: Object.assign(below("0.5"), versions),
     async restart() {
       await app.close();
@@ -155,11 +157,30 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
 }
 
+/** Where a server keeps its data beside the folder: as the options say, else the environment. */
+async function placesOf(options: ServerOptions): Promise<Pick<Settings, "blobs" | "points" | "catalogUrl">> {
+  const blobs = options.blobs ?? (usesS3 ? (await testS3()).place() : undefined);
+  const catalogUrl = options.catalogUrl ?? (await catalogOfEnvironment());
+  const points = options.points ?? (await pointsOfEnvironment());
+  return {
+    ...(blobs && { blobs }),
+    ...(points && { points }),
+    ...(catalogUrl !== undefined && { catalogUrl }),
+  };
+}
+
 /** `TEST_CATALOG=postgres` gives each server a new database, to run all tests on it. */
 async function catalogOfEnvironment(): Promise<string | undefined> {
   if (process.env["TEST_CATALOG"] !== "postgres") return undefined;
   const { newDatabase } = await import("./postgres.ts");
   return (await newDatabase()).url;
+}
+
+/** `TEST_POINTS=clickhouse` gives each server a new database, to run all tests on it. */
+async function pointsOfEnvironment(): Promise<ClickHouseLocation | undefined> {
+  if (process.env["TEST_POINTS"] !== "clickhouse") return undefined;
+  const { newClickHouseDatabase, sharedClickHouse } = await import("./clickhouse.ts");
+  return parseClickHouseUrl(await newClickHouseDatabase(await sharedClickHouse()));
 }
 
 function splitOnce(methodAndPath: string): [method: string, path: string] {

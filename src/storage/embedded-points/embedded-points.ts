@@ -2,6 +2,7 @@
 //
 // A change is journaled as a whole before any shard gets it. The shards then get its parts in one turn of the
 // event loop, and so do the parts of a read. So no read sees half of a change.
+import { existsSync } from "node:fs";
 import { readdir, stat, unlink } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -118,6 +119,9 @@ export async function requireStore(folder: string): Promise<void> {
   if (storeFile === undefined) throw new CannotOpen(`${join(folder, "store.json")} is missing`, "incomplete");
   await requireShards(folder, storeFile);
 }
+
+/** Whether the folder has a store, complete or not. */
+export const hasStore = (folder: string): boolean => existsSync(join(folder, "store.json"));
 
 async function requireShards(folder: string, { shards }: StoreFile): Promise<void> {
   for (let shard = 0; shard < shards; shard++) {

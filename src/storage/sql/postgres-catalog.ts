@@ -3,8 +3,9 @@
 import { ClockIds } from "../../lib/ids.ts";
 import { CannotOpen } from "../cannot-open.ts";
 import type { AnyTable, SharedCatalog } from "../catalog.ts";
+import type { Db } from "./dialect.ts";
 import { openPostgres } from "./dialects/postgres/open.ts";
-import { reserveIds, sharedSecret } from "./dialects/postgres/shared.ts";
+import { reserveIds, sharedSecret, takeVersions } from "./dialects/postgres/shared.ts";
 import { metaTable, prepareMeta } from "./meta.ts";
 import { type CatalogSettings, catalogOn } from "./sql-catalog.ts";
 import { checkTables } from "./tables.ts";
@@ -28,15 +29,17 @@ export async function openPostgresCatalog({
   });
   const database = await reached(url, opening);
   const catalog = catalogOn(database, settings);
+  const write = async <Result>(work: (db: Db) => Promise<Result>): Promise<Result> => {
+    try {
+      return await database.writes.transaction().execute(work);
+    } catch (error) {
+      throw database.refusalOf(error) ?? error;
+    }
+  };
   return {
     ...catalog,
-    reserveIds: () =>
-      database.writes
-        .transaction()
-        .execute(reserveIds)
-        .catch((error: unknown) => {
-          throw database.refusalOf(error) ?? error;
-        }),
+    reserveIds: () => write(reserveIds),
+    takeVersions: (count) => write((db) => takeVersions(db, count)),
     observe: (observer) => database.watch.observe(observer),
   };
 }

@@ -31,7 +31,11 @@ export const [generationsTable, idsTable, secretsTable] = [
   "catalog_last_ids",
   "catalog_secrets",
 ] as const;
-export const [idSequence, serverSequence] = ["catalog_ids", "catalog_servers"] as const;
+export const [idSequence, serverSequence, versionSequence] = [
+  "catalog_ids",
+  "catalog_servers",
+  "point_versions",
+] as const;
 
 export const secretsTableText = `create table if not exists ${secretsTable}
   (name text primary key, value text not null)`;
@@ -44,6 +48,7 @@ const ownTables = (firstId: number) => [
   `create sequence if not exists ${idSequence} as bigint increment by ${limits.catalogIdsReserved}
     start with ${firstId}`,
   `create sequence if not exists ${serverSequence} as bigint`,
+  `create sequence if not exists ${versionSequence} as bigint increment by ${limits.pointVersionsReserved}`,
   // Of servers that ended long ago; those that run have seen the changes.
   `delete from ${generationsTable} where changed < now() - interval '1 day'`,
   // Ids that were loaded with their records are not reserved again.

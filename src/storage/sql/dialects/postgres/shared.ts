@@ -11,6 +11,7 @@ import {
   secretsTable,
   secretsTableText,
   serverSequence,
+  versionSequence,
 } from "./schema.ts";
 
 /** The key of the lock and of the rows of a tenant; projects have positive ids. */
@@ -50,6 +51,18 @@ export async function newServerNumber(db: Db): Promise<number> {
 export async function reserveIds(db: Db): Promise<number> {
   const { rows } = await sql<{ id: number }>`select nextval(${idSequence}) as id`.execute(db);
   return rows[0]!.id;
+}
+
+/** Takes versions of datapoints: ascending, and higher than all that were taken before. */
+export async function takeVersions(db: Db, count: number): Promise<Float64Array> {
+  const reserved = limits.pointVersionsReserved;
+  const { rows } = await sql<{ first: number }>`
+    select nextval(${versionSequence}) as first from generate_series(1, ${Math.ceil(count / reserved)})
+  `.execute(db);
+  return Float64Array.from({ length: count }, (_, index) => {
+    const { first } = rows[Math.floor(index / reserved)]!;
+    return first + (index % reserved);
+  });
 }
 
 /** Counts changes of cached records in their transaction, in rows of this server alone. */

@@ -1,0 +1,45 @@
+// Chooses the backend of the datapoints by the settings: the data folder, or a ClickHouse database.
+import { mkdir } from "node:fs/promises";
+import { isShared } from "./catalog-backend.ts";
+import { pointsFolderOf } from "./data-parts.ts";
+import type { System } from "./lib/system.ts";
+import { CannotOpen } from "./storage/cannot-open.ts";
+import type { Catalog } from "./storage/catalog.ts";
+import type { ClickHouseLocation } from "./storage/clickhouse-points/location.ts";
+import { hasStore, openEmbeddedPoints, requireStore } from "./storage/embedded-points/embedded-points.ts";
+import type { PointsStore } from "./storage/points.ts";
+
+export interface PointsBackend {
+  /** Throws `CannotOpen` unless the data folder of an earlier start fits this backend. */
+  requireFolder(): Promise<void>;
+  open(system: System): Promise<PointsStore>;
+}
+
+export interface PointsPlace {
+  /** The ClickHouse database of the datapoints; undefined when they are in the folder. */
+  readonly location: ClickHouseLocation | undefined;
+  /** Number of the catalog that has the series. */
+  readonly owner: number;
+  /** The catalog, if other servers use it too. */
+  readonly shared: Catalog | undefined;
+}
+
+export function pointsBackend(data: string, { location, owner, shared }: PointsPlace): PointsBackend {
+  const folder = pointsFolderOf(data);
+  if (location === undefined)
+    return { requireFolder: () => requireStore(folder), open: () => openEmbeddedPoints({ folder }) };
+  return {
+    async requireFolder() {
+      if (hasStore(folder))
+        throw new CannotOpen("the data folder has datapoints, but MILLRACE_POINTS names a database", "here");
+    },
+    async open({ nowMs }) {
+      // The folder has a mark of the data folder, and nothing else.
+      await mkdir(folder, { recursive: true });
+      // Loaded only if the settings choose it.
+      const { openClickHousePoints } = await import("./storage/clickhouse-points/clickhouse-points.ts");
+      const versions = shared && isShared(shared) && { takeVersions: shared.takeVersions };
+      return openClickHousePoints({ location, owner, nowMs, ...versions });
+    },
+  };
+}

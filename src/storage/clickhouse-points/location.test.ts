@@ -1,0 +1,52 @@
+// Addresses of ClickHouse databases are parsed, and shown without the password.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { readSettings } from "../../config.ts";
+import { StartRefused } from "../../data-folder.ts";
+import { parseClickHouseUrl, withoutPassword } from "./location.ts";
+
+test("an address has host, port, user, password and database", () => {
+  const location = parseClickHouseUrl("clickhouse://me:a%2Fb%40c@db.example.com:8124/plant");
+  assert.deepEqual(location, {
+    host: "db.example.com",
+    port: 8124,
+    user: "me",
+    password: "a/b@c",
+    database: "plant",
+  });
+  assert.equal(withoutPassword(location!), "clickhouse://me@db.example.com:8124/plant");
+  const short = parseClickHouseUrl("clickhouse://[::1]/plant")!;
+  assert.equal(withoutPassword(short), "clickhouse://default@[::1]:8123/plant");
+});
+
+test("other strings are refused", () => {
+  for (const text of [
+    "",
+    "http://host/plant",
+    "clickhouse:///plant",
+    "clickhouse://host",
+    "clickhouse://host/",
+    "clickhouse://host/a/b",
+    "clickhouse://host/a;b",
+    "clickhouse://host/plant?x=1",
+    "clickhouse://us%ZZer@host/plant",
+    "clickhouse://host:99999/plant",
+  ])
+    assert.equal(parseClickHouseUrl(text), undefined, text);
+});
+
+test("MILLRACE_POINTS is such an address; a refusal does not show it", () => {
+  const folder = temporaryFolder();
+  const pointsOf = (url?: string) => readSettings(url === undefined ? {} : { MILLRACE_POINTS: url }, folder);
+  assert.equal(pointsOf().points, undefined);
+  assert.equal(pointsOf("clickhouse://host/plant").points?.database, "plant");
+  for (const url of ["", "clickhouse://me:hidden@host", "https://me:hidden@host/plant"])
+    assert.throws(
+      () => pointsOf(url),
+      (problem: Error) =>
+        problem instanceof StartRefused &&
+        problem.message ===
+          "MILLRACE_POINTS must be an address such as clickhouse://user:password@host:8123/database",
+    );
+});

@@ -1,0 +1,210 @@
+// Encodes and decodes blocks of columns in ClickHouse's Native format, little-endian.
+//
+// Native has the number of rows before the columns. So ClickHouse refuses a body that was cut off, where it
+// would store the first rows of one in a row format.
+import { invariant } from "../../lib/invariant.ts";
+import { textOf } from "../../lib/utf8.ts";
+
+/** Integers up to 2^53 in a column of UInt64 or Int64. */
+export interface IntegerColumn {
+  readonly name: string;
+  readonly type: "UInt64" | "Int64";
+  readonly values: Float64Array;
+}
+
+export interface FloatColumn {
+  readonly name: string;
+  readonly type: "Float64";
+  readonly values: Float64Array;
+}
+
+export interface StringColumn {
+  readonly name: string;
+  readonly type: "String";
+  readonly values: readonly string[];
+}
+
+export type NativeColumn = IntegerColumn | FloatColumn | StringColumn;
+
+/** The columns of a result by name. Integers are numbers; those beyond 2^53 are rounded. */
+export interface NativeRows {
+  numbers(name: string): Float64Array;
+  strings(name: string): readonly string[];
+}
+
+const high = 2 ** 32;
+
+/** Encodes one block. All columns have `rows` values. */
+export function encodeBlock(rows: number, columns: readonly NativeColumn[]): Buffer {
+  const parts: Uint8Array[] = [varints(columns.length, rows)];
+  for (const column of columns) {
+    invariant(column.values.length === rows, "columns of a block have equal lengths");
+    parts.push(encodeString(column.name), encodeString(column.type), encodeValues(column));
+  }
+  return Buffer.concat(parts);
+}
+
+function encodeValues(column: NativeColumn): Uint8Array {
+  if (column.type === "String") return encodeStrings(column.values);
+  if (column.type === "Float64") return bytesOf(column.values);
+  const { values } = column;
+  const words = new Uint32Array(values.length * 2);
+  for (let index = 0; index < values.length; index++) {
+    const value = values[index]!;
+    words[index * 2] = value;
+    words[index * 2 + 1] = Math.floor(value / high);
+  }
+  return bytesOf(words);
+}
+
+function encodeStrings(values: readonly string[]): Uint8Array {
+  // A character has at most three bytes in UTF-8; the length before a string has at most five.
+  let bytesMax = 0;
+  for (const value of values) bytesMax += value.length * 3 + 5;
+  const target = Buffer.allocUnsafe(bytesMax);
+  let at = 0;
+  for (const value of values) {
+    if (value.isWellFormed()) {
+      at = writeVarint(target, at, Buffer.byteLength(value));
+      at += target.write(value, at);
+    } else {
+      const bytes = encodeIllFormed(value);
+      at = writeVarint(target, at, bytes.length);
+      at += bytes.copy(target, at);
+    }
+  }
+  return target.subarray(0, at);
+}
+
+/** A code unit without its pair is encoded as UTF-8 encodes other characters, in three bytes. */
+function encodeIllFormed(text: string): Buffer {
+  const parts = Array.from(text, (character) => {
+    if (character.isWellFormed()) return Buffer.from(character);
+    const unit = character.charCodeAt(0);
+    return Buffer.of(0xe0 | (unit >> 12), 0x80 | ((unit >> 6) & 63), 0x80 | (unit & 63));
+  });
+  return Buffer.concat(parts);
+}
+
+/** The reverse of `encodeIllFormed`. */
+function decodeIllFormed(bytes: Buffer): string {
+  let text = "";
+  let from = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const isUnpaired = bytes[at] === 0xed && bytes[at + 1]! >= 0xa0;
+    if (!isUnpaired) continue;
+    const unit = 0xd000 | ((bytes[at + 1]! & 63) << 6) | (bytes[at + 2]! & 63);
+    text += bytes.toString("utf8", from, at) + String.fromCharCode(unit);
+    from = at + 3;
+    at += 2;
+  }
+  return text + bytes.toString("utf8", from);
+}
+
+/** Decodes all blocks of a result. */
+export function decodeBlocks(bytes: Buffer): NativeRows {
+  const reader = new NativeReader(bytes);
+  const numbers = new Map<string, Float64Array[]>();
+  const strings = new Map<string, string[]>();
+  while (!reader.isAtEnd) {
+    const columns = reader.varint();
+    const rows = reader.varint();
+    for (let column = 0; column < columns; column++) {
+      const name = reader.string();
+      const type = reader.string();
+      if (type === "String") {
+        const all = strings.get(name) ?? [];
+        strings.set(name, all);
+        for (let row = 0; row < rows; row++) all.push(reader.string());
+      } else {
+        const all = numbers.get(name) ?? [];
+        numbers.set(name, all);
+        all.push(reader.numbers(type, rows));
+      }
+    }
+  }
+  return {
+    numbers: (name) => concat(numbers.get(name) ?? []),
+    strings: (name) => strings.get(name) ?? [],
+  };
+}
+
+class NativeReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let factor = 1; ; factor *= 128) {
+      const byte = this.#bytes.readUInt8(this.#at++);
+      value += (byte & 127) * factor;
+      if (byte < 128) return value;
+    }
+  }
+
+  string(): string {
+    const length = this.varint();
+    invariant(this.#at + length <= this.#bytes.length, "a result of ClickHouse is complete");
+    const start = this.#at;
+    this.#at += length;
+    const text = textOf(this.#bytes, start, this.#at);
+    return text ?? decodeIllFormed(this.#bytes.subarray(start, this.#at));
+  }
+
+  numbers(type: string, rows: number): Float64Array {
+    const size = type === "UInt8" ? 1 : 8;
+    invariant(this.#at + rows * size <= this.#bytes.length, "a result of ClickHouse is complete");
+    // A copy is aligned, which a view on the received bytes need not be.
+    const { buffer } = new Uint8Array(this.#bytes.subarray(this.#at, this.#at + rows * size));
+    this.#at += rows * size;
+    if (type === "Float64") return new Float64Array(buffer);
+    if (type === "UInt8") return Float64Array.from(new Uint8Array(buffer));
+    invariant(type === "UInt64" || type === "Int64", `the type ${type} is decoded`);
+    const lows = new Uint32Array(buffer);
+    const highs = type === "Int64" ? new Int32Array(buffer) : lows;
+    const values = new Float64Array(rows);
+    for (let row = 0; row < rows; row++) values[row] = highs[row * 2 + 1]! * high + lows[row * 2]!;
+    return values;
+  }
+}
+
+function concat(parts: readonly Float64Array[]): Float64Array {
+  if (parts.length === 1) return parts[0]!;
+  const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength);
+
+function encodeString(text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([varints(bytes.length), bytes]);
+}
+
+function varints(...values: readonly number[]): Uint8Array {
+  const target = Buffer.allocUnsafe(values.length * 8);
+  let at = 0;
+  for (const value of values) at = writeVarint(target, at, value);
+  return target.subarray(0, at);
+}
+
+function writeVarint(target: Buffer, at: number, value: number): number {
+  let [rest, end] = [value, at];
+  for (; rest >= 128; rest = Math.floor(rest / 128)) target[end++] = (rest % 128) | 128;
+  target[end++] = rest;
+  return end;
+}

@@ -1,0 +1,186 @@
+// A real ClickHouse server for tests, on loopback, and a new database for each store.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  openClickHousePoints,
+  type ReadBounds,
+} from "../../src/storage/clickhouse-points/clickhouse-points.ts";
+import { parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
+import type { PointsStore } from "../../src/storage/points.ts";
+import { folderInMemory } from "./folder.ts";
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as { readonly port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A server whose databases tests use. */
+export interface ClickHouseHost {
+  readonly httpPort: number;
+  url(database: string): string;
+}
+
+export interface ClickHouseServer extends ClickHouseHost {
+  readonly tcpPort: number;
+  /** Ends it at once, as a crash does. */
+  kill(): Promise<void>;
+  start(): Promise<void>;
+  /** Kills it and removes its files. */
+  remove(): void;
+}
+
+const testPassword = "a pass/word@of:tests";
+
+const hostAt = (httpPort: number): ClickHouseHost => ({
+  httpPort,
+  url: (database) =>
+    `clickhouse://millrace:${encodeURIComponent(testPassword)}@127.0.0.1:${httpPort}/${database}`,
+});
+
+/** A server with a folder of its own and the user `millrace`. */
+export async function startClickHouse(): Promise<ClickHouseServer> {
+  const [httpPort, tcpPort] = [await freePort(), await freePort()];
+  const folder = join(folderInMemory(), "clickhouse");
+  mkdirSync(folder);
+  const file = join(folder, "config.xml");
+  writeFileSync(file, configuration(folder, { httpPort, tcpPort }));
+  writeFileSync(join(folder, "users.xml"), users);
+  let child: ChildProcess | undefined;
+  const server: ClickHouseServer = {
+    ...hostAt(httpPort),
+    tcpPort,
+    async start() {
+      child = spawn("clickhouse-server", [`--config-file=${file}`], { cwd: folder, stdio: "ignore" });
+      child.unref();
+      for (let tries = 0; tries < 300; tries++) {
+        const isUp = await fetch(`http://127.0.0.1:${httpPort}/ping`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+        if (isUp) return;
+        await sleep(100);
+      }
+      throw new Error(`clickhouse-server does not start; its log is ${join(folder, "log")}`);
+    },
+    async kill() {
+      const ended = new Promise((resolve) => child?.once("exit", resolve));
+      child?.kill("SIGKILL");
+      await ended;
+      child = undefined;
+    },
+    remove() {
+      child?.kill("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  process.on("exit", () => server.remove());
+  await server.start();
+  return server;
+}
+
+const configuration = (folder: string, ports: { httpPort: number; tcpPort: number }) => `<?xml version="1.0"?>
+<yandex>
+  <logger><level>warning</level><log>${folder}/log</log><errorlog>${folder}/errors</errorlog></logger>
+  <listen_host>127.0.0.1</listen_host>
+  <http_port>${ports.httpPort}</http_port>
+  <tcp_port>${ports.tcpPort}</tcp_port>
+  <path>${folder}/data/</path>
+  <tmp_path>${folder}/tmp/</tmp_path>
+  <users_config>${folder}/users.xml</users_config>
+  <default_profile>default</default_profile>
+  <default_database>default</default_database>
+  <mark_cache_size>67108864</mark_cache_size>
+</yandex>
+`;
+
+const users = `<?xml version="1.0"?>
+<yandex>
+  <profiles><default></default></profiles>
+  <quotas><default></default></quotas>
+  <users>
+    <millrace>
+      <password>${testPassword}</password>
+      <networks><ip>127.0.0.1</ip></networks>
+      <profile>default</profile>
+      <quota>default</quota>
+    </millrace>
+  </users>
+</yandex>
+`;
+
+let shared: Promise<ClickHouseHost> | undefined;
+
+/** The server at the port that TEST_CLICKHOUSE names, else that of this process, which ends with it. */
+export function sharedClickHouse(): Promise<ClickHouseHost> {
+  const { TEST_CLICKHOUSE: port } = process.env;
+  shared ??= port === undefined ? startClickHouse() : Promise.resolve(hostAt(Number(port)));
+  return shared;
+}
+
+let count = 0;
+
+/** The address of a new, empty database. */
+export async function newClickHouseDatabase(server: ClickHouseHost): Promise<string> {
+  const name = `test_${process.pid}_${++count}`;
+  await statement(server, `CREATE DATABASE ${name}`);
+  return server.url(name);
+}
+
+/** Runs a statement in `database`. */
+export async function statement(
+  { httpPort }: ClickHouseHost,
+  text: string,
+  database = "default",
+): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${httpPort}/?database=${database}`, {
+    method: "POST",
+    headers: { "X-ClickHouse-User": "millrace", "X-ClickHouse-Key": testPassword },
+    body: text,
+  });
+  const body = await response.text();
+  if (!response.ok) throw new Error(body);
+  return body;
+}
+
+export interface ClickHouseUnderTest extends StoreUnderTest {
+  readonly server: ClickHouseHost;
+  readonly database: string;
+}
+
+/** A store in a new database. */
+export async function clickHouseUnderTest(bounds?: ReadBounds): Promise<ClickHouseUnderTest> {
+  const server = await sharedClickHouse();
+  const location = parseClickHouseUrl(await newClickHouseDatabase(server))!;
+  const opened: PointsStore[] = [];
+  const open = async () => {
+    const store = await openClickHousePoints({
+      location,
+      owner: 1,
+      nowMs: Date.now,
+      ...(bounds && { bounds }),
+    });
+    opened.push(store);
+    return store;
+  };
+  return {
+    store: await open(),
+    server,
+    database: location.database,
+    restart: async () => {
+      await opened.at(-1)!.close();
+      return open();
+    },
+    crash: open,
+    end: async () => {
+      for (const store of opened) await store.close();
+      await statement(server, `DROP DATABASE ${location.database}`);
+    },
+  };
+}
