@@ -64,7 +64,7 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
   const pointsChosen = pointsBackend(path, { location: opening.pointsLocation, owner, shared });
   if (!isNew) await usable("datapoint store", pointsChosen.requireFolder(), log);
   const openPoints = () => {
-    const store = pointsChosen.open(opening.system);
+    const store = pointsChosen.open(opening.system, log);
     opened.defer(closerOf(store));
     return store;
   };

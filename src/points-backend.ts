@@ -1,5 +1,6 @@
 // Chooses the backend of the datapoints by the settings: the data folder, or a ClickHouse database.
 import { mkdir } from "node:fs/promises";
+import type { Logger } from "pino";
 import { isShared } from "./catalog-backend.ts";
 import { pointsFolderOf } from "./data-parts.ts";
 import type { System } from "./lib/system.ts";
@@ -12,7 +13,7 @@ import type { PointsStore } from "./storage/points.ts";
 export interface PointsBackend {
   /** Throws `CannotOpen` unless the data folder of an earlier start fits this backend. */
   requireFolder(): Promise<void>;
-  open(system: System): Promise<PointsStore>;
+  open(system: System, log: Logger): Promise<PointsStore>;
 }
 
 export interface PointsPlace {
@@ -33,13 +34,15 @@ export function pointsBackend(data: string, { location, owner, shared }: PointsP
       if (hasStore(folder))
         throw new CannotOpen("the data folder has datapoints, but MILLRACE_POINTS names a database", "here");
     },
-    async open({ nowMs }) {
+    async open({ nowMs, monotonicMs }, log) {
       // The folder has a mark of the data folder, and nothing else.
       await mkdir(folder, { recursive: true });
       // Loaded only if the settings choose it.
       const { openClickHousePoints } = await import("./storage/clickhouse-points/clickhouse-points.ts");
       const versions = shared && isShared(shared) && { takeVersions: shared.takeVersions };
-      return openClickHousePoints({ location, owner, nowMs, ...versions });
+      const onSweepFailure = (problem: unknown) =>
+        log.error({ err: problem }, "Could not remove deleted points from ClickHouse");
+      return openClickHousePoints({ location, owner, nowMs, monotonicMs, onSweepFailure, ...versions });
     },
   };
 }

@@ -58,7 +58,15 @@ export const datapointFailures = {
       "ClickHouse, which stores the datapoints, does not respond or is overloaded. A write may have been " +
       "stored; repeating it is harmless.",
     message: ({ problem }) =>
-      `The datapoint store does not respond (${problem}); repeat the request in some seconds`,
+      `ClickHouse, which stores the datapoints, does not respond (${problem}); repeat the request in ` +
+      "some seconds",
+  }),
+  "points-deletes-pending": entry<{ ranges: number }>({
+    status: 503,
+    when: "A series in ClickHouse has more deleted ranges than it may have until their points are removed.",
+    message: ({ ranges }) =>
+      `The series has ${ranges} deleted ranges, whose points are being removed; repeat the request in ` +
+      "some minutes",
   }),
   "points-damaged": entry<{ series: number; startMs: number; endMs: number }>({
     status: 500,

@@ -78,6 +78,21 @@ export const datapointsLimits = {
     "times",
     "How much longer the next time range is, when an aggregate needs more buckets.",
   ),
+  clickHouseTombstonesMax: limit(
+    500,
+    "ranges",
+    "Deleted ranges of a series in ClickHouse whose points are not removed yet.",
+  ),
+  clickHouseSweepMs: limit(
+    5 * 60_000,
+    "ms",
+    "How often a server looks for deleted points to remove in ClickHouse; longer than two statements.",
+  ),
+  clickHouseSweepAgeMs: limit(
+    60 * 60_000,
+    "ms",
+    "After which deleted points are removed in ClickHouse, unless there are so many that it is done earlier.",
+  ),
   journalGroupBytesMax: limit(8 * 2 ** 20, "bytes", "Requests that share a sync of the journal. More wait."),
   pointsInFlightBytesMax: limit(
     48 * 2 ** 20,

@@ -8,7 +8,9 @@ import {
   openClickHousePoints,
   type ReadBounds,
 } from "../../src/storage/clickhouse-points/clickhouse-points.ts";
+import { ClickHouseClient } from "../../src/storage/clickhouse-points/client.ts";
 import { parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import { TombstoneSweep } from "../../src/storage/clickhouse-points/tombstone-sweep.ts";
 import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
 import { folderInMemory } from "./folder.ts";
@@ -149,6 +151,26 @@ export async function statement(
   return body;
 }
 
+/** The clocks of a store, and its reaction to a sweep that fails. */
+export const clocks = {
+  nowMs: Date.now,
+  monotonicMs: () => performance.now(),
+  onSweepFailure: (problem: unknown) => {
+    throw problem;
+  },
+};
+
+/** Sweeps of the database that find every tombstone old. */
+export function sweepOf({ server, database }: ClickHouseUnderTest): TombstoneSweep {
+  const client = new ClickHouseClient(parseClickHouseUrl(server.url(database))!);
+  let hours = 0;
+  return new TombstoneSweep({
+    client,
+    monotonicMs: () => ++hours * 3_600_000,
+    onFailure: clocks.onSweepFailure,
+  });
+}
+
 export interface ClickHouseUnderTest extends StoreUnderTest {
   readonly server: ClickHouseHost;
   readonly database: string;
@@ -163,7 +185,7 @@ export async function clickHouseUnderTest(bounds?: ReadBounds): Promise<ClickHou
     const store = await openClickHousePoints({
       location,
       owner: 1,
-      nowMs: Date.now,
+      ...clocks,
       ...(bounds && { bounds }),
     });
     opened.push(store);

@@ -23,7 +23,8 @@ import type { ClickHouseLocation } from "./location.ts";
 import { createTables } from "./schema.ts";
 import { noSql, type Sql, sql } from "./sql.ts";
 import { summariesIn, summaryStatement } from "./summaries.ts";
-import { aliveCondition, boundMs } from "./tombstones.ts";
+import { TombstoneSweep } from "./tombstone-sweep.ts";
+import { aliveCondition, boundMs, readTombstones, type Tombstone } from "./tombstones.ts";
 import { claimDatabase, ReservedVersions, type TakeVersions } from "./versions.ts";
 import { WriteQueue } from "./write-queue.ts";
 
@@ -35,6 +36,9 @@ export interface ClickHousePointsSettings {
   readonly takeVersions?: TakeVersions;
   /** The wall clock: only a guess of where the newest points are. */
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
+  /** Called when deleted points could not be removed; a later attempt follows. */
+  readonly onSweepFailure: (problem: unknown) => void;
   /** Other bounds of reads than the usual ones. */
   readonly bounds?: ReadBounds;
 }
@@ -64,8 +68,9 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
     const takeVersions = settings.takeVersions ?? new ReservedVersions({ client, owner }).take;
     const rows = await client.query(sql`SELECT toUInt64(splitByChar('.', version())[1]) AS major`);
     const isOrderedByFinal = rows.numbers("major")[0]! < 20;
-    const { nowMs, bounds = usualBounds } = settings;
-    return new ClickHousePoints({ client, takeVersions, nowMs, bounds, isOrderedByFinal });
+    const { nowMs, monotonicMs, onSweepFailure: onFailure, bounds = usualBounds } = settings;
+    const sweep = new TombstoneSweep({ client, monotonicMs, onFailure });
+    return new ClickHousePoints({ client, takeVersions, sweep, nowMs, bounds, isOrderedByFinal });
   } catch (problem) {
     client.close();
     const isRefused = problem instanceof Failure || problem instanceof ClickHouseError;
@@ -76,6 +81,7 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
 interface Parts {
   readonly client: ClickHouseClient;
   readonly takeVersions: TakeVersions;
+  readonly sweep: TombstoneSweep;
   readonly nowMs: () => number;
   readonly bounds: ReadBounds;
   /**
@@ -106,7 +112,7 @@ class ClickHousePoints implements PointsStore {
 
   async scan(query: ScanQuery): Promise<PointColumns> {
     const { series, isString, startMs, endMs, limit, includeOutside = false } = query;
-    const alive = await aliveCondition(this.#client, [series]);
+    const alive = await this.#aliveIn(series);
     const before = includeOutside ? await this.#lastBefore(query, startMs, alive) : undefined;
     const found: PointColumns[] = before === undefined ? [] : [columnsOf(before)];
     const read = async (range: TimeRange, most: number) => {
@@ -122,7 +128,7 @@ class ClickHousePoints implements PointsStore {
   async aggregate(query: AggregateQuery): Promise<AggregateColumns> {
     const { series, startMs, endMs, bucketMs, limit } = query;
     const target = { series, isString: false };
-    const alive = await aliveCondition(this.#client, [series]);
+    const alive = await this.#aliveIn(series);
     const spanOf = (fromMs: number, spanMs: number) => {
       return { ...target, alive, startMs: fromMs, endMs: Math.min(endMs, fromMs + spanMs) };
     };
@@ -147,9 +153,11 @@ class ClickHousePoints implements PointsStore {
     const found: (Point | undefined)[] = [];
     for (let from = 0; from < series.length; from += latestSeriesMax) {
       const some = series.slice(from, from + latestSeriesMax);
-      const alive = await aliveCondition(this.#client, [...new Set(some.map((one) => one.series))]);
-      const nowMs = this.#parts.nowMs();
-      found.push(...(await findLatest(this.#client, { series: some, beforeMs, alive, nowMs })));
+      const tombstones = await readTombstones(this.#client, [...new Set(some.map((one) => one.series))]);
+      for (const group of groupsOf(some, tombstones)) {
+        const nowMs = this.#parts.nowMs();
+        found.push(...(await findLatest(this.#client, { ...group, beforeMs, nowMs })));
+      }
     }
     return found;
   }
@@ -174,8 +182,13 @@ class ClickHousePoints implements PointsStore {
   }
 
   async close(): Promise<void> {
+    await this.#parts.sweep.stop();
     await this.#writes.close();
     this.#client.close();
+  }
+
+  async #aliveIn(series: SeriesId): Promise<Sql> {
+    return aliveCondition(await readTombstones(this.#client, [series]));
   }
 
   async #lastBefore(series: PointSeries, beforeMs: number, alive: Sql): Promise<Point | undefined> {
@@ -235,6 +248,24 @@ interface Span {
 interface Reading extends PointSeries, TimeRange {
   /** From `aliveCondition`. */
   readonly alive: Sql;
+}
+
+/** Splits series so that the tombstones of a group make no long statement. */
+function groupsOf(series: readonly PointSeries[], tombstones: readonly Tombstone[]) {
+  const bySeries = Map.groupBy(tombstones, (one) => one.series);
+  const groups: { series: PointSeries[]; tombstones: Tombstone[] }[] = [];
+  for (const one of series) {
+    const own = bySeries.get(one.series) ?? [];
+    const last = groups.at(-1);
+    const isFull =
+      own.length > 0 && last && last.tombstones.length + own.length > limits.clickHouseTombstonesMax;
+    if (last === undefined || isFull) groups.push({ series: [one], tombstones: [...own] });
+    else {
+      last.series.push(one);
+      last.tombstones.push(...own);
+    }
+  }
+  return groups.map((group) => ({ series: group.series, alive: aliveCondition(group.tombstones) }));
 }
 
 const rangeOf = ({ series, startMs, endMs }: Reading): Sql =>

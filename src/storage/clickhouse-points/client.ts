@@ -27,6 +27,9 @@ const passingCodes: ReadonlySet<number> = new Set([
   159, 202, 209, 210, 241, 242, 252, 285, 286, 289, 319, 999,
 ]);
 
+/** Lists of series and tombstones make statements longer than ClickHouse's default of 256 KiB. */
+const statementBytesMax = 2 ** 20;
+
 interface Exchange {
   readonly statement: string;
   readonly settings: ClickHouseSettings;
@@ -91,7 +94,9 @@ export class ClickHouseClient {
 
   #once({ statement, settings, body }: Exchange): Promise<{ status: number; body: Buffer }> {
     const { host, port, user, password, database } = this.#location;
-    const parameters = new URLSearchParams({ database, wait_end_of_query: "1" });
+    const parameters = new URLSearchParams({
+      ...{ database, wait_end_of_query: "1", max_query_size: String(statementBytesMax) },
+    });
     for (const [name, value] of Object.entries(settings)) parameters.set(name, String(value));
     if (body !== undefined) parameters.set("query", statement);
     return new Promise((resolve, reject) => {

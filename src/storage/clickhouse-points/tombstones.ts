@@ -6,43 +6,61 @@ import { encodeBlock } from "./native-format.ts";
 import { joinSql, noSql, type Sql, sql } from "./sql.ts";
 
 /** Times beyond these do not occur; statements have them for an infinite bound. */
-const farMs = 2 ** 52;
+export const farMs = 2 ** 51;
 
 /** The bound of a range as an integer: the same points are at or after it. */
 export const boundMs = (timeMs: number): number => Math.ceil(Math.min(farMs, Math.max(-farMs, timeMs)));
 
-export interface Tombstone extends TimeRange {
+export interface DeletedRange extends TimeRange {
   readonly series: SeriesId;
 }
 
-/** Inserts tombstones for points with versions below `version`. */
+/** Deletes the points of its range that have a lower version. */
+export interface Tombstone extends DeletedRange {
+  readonly version: number;
+}
+
 export async function insertTombstones(
   client: ClickHouseClient,
   tombstones: readonly Tombstone[],
-  version: number,
 ): Promise<void> {
   const column = (read: (one: Tombstone) => number) => Float64Array.from(tombstones, read);
   const block = encodeBlock(tombstones.length, [
     { name: "series", type: "UInt64", values: column(({ series }) => series) },
     { name: "start", type: "Int64", values: column(({ startMs }) => boundMs(startMs)) },
     { name: "end", type: "Int64", values: column(({ endMs }) => boundMs(endMs)) },
-    { name: "version", type: "UInt64", values: column(() => version) },
+    { name: "version", type: "UInt64", values: column(({ version }) => version) },
   ]);
   await client.insert(sql`INSERT INTO tombstones (series, start, end, version)`, block);
 }
 
-/** A condition, from AND on, that the points of these series which are not deleted meet. */
-export async function aliveCondition(client: ClickHouseClient, series: readonly SeriesId[]): Promise<Sql> {
-  const found = await client.query(
+/** The tombstones of these series, in the order of the series; of equal ranges the newest. */
+export async function readTombstones(
+  client: ClickHouseClient,
+  series: readonly SeriesId[],
+): Promise<Tombstone[]> {
+  return selectTombstones(
+    client,
     sql`SELECT series, start, end, max(version) AS newest FROM tombstones
-      WHERE series IN (${series}) GROUP BY series, start, end`,
+      WHERE series IN (${series}) GROUP BY series, start, end ORDER BY series`,
   );
-  const [ids, starts, ends] = [found.numbers("series"), found.numbers("start"), found.numbers("end")];
-  const versions = found.numbers("newest");
-  if (ids.length === 0) return noSql;
-  const deleted = Array.from(ids, (id, index) => {
-    const [start, end, version] = [starts[index]!, ends[index]!, versions[index]!];
-    return sql`(series = ${id} AND t >= ${start} AND t < ${end} AND version < ${version})`;
-  });
+}
+
+/** Runs a statement with the columns of a tombstone, the version as `newest`. */
+export async function selectTombstones(client: ClickHouseClient, statement: Sql): Promise<Tombstone[]> {
+  const rows = await client.query(statement);
+  const [starts, ends, versions] = [rows.numbers("start"), rows.numbers("end"), rows.numbers("newest")];
+  return Array.from(rows.numbers("series"), (series, row) => ({
+    ...{ series, startMs: starts[row]!, endMs: ends[row]!, version: versions[row]! },
+  }));
+}
+
+/** A condition, from AND on, that the points without a tombstone meet. */
+export function aliveCondition(tombstones: readonly Tombstone[]): Sql {
+  if (tombstones.length === 0) return noSql;
+  const deleted = tombstones.map(
+    ({ series, startMs, endMs, version }) =>
+      sql`(series = ${series} AND t >= ${startMs} AND t < ${endMs} AND version < ${version})`,
+  );
   return sql` AND NOT (${joinSql(deleted, sql` OR `)})`;
 }

@@ -4,15 +4,16 @@
 // ClickHouse makes a part of each insert and merges parts in the background, so it accepts some tens of
 // inserts a second, of any size.
 import { setTimeout as sleep } from "node:timers/promises";
+import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { PointBatch, PointRuns } from "../points.ts";
 import type { ClickHouseClient } from "./client.ts";
 import { encodeBlock, type NativeColumn } from "./native-format.ts";
 import { sql } from "./sql.ts";
-import { insertTombstones, type Tombstone } from "./tombstones.ts";
+import { type DeletedRange, insertTombstones, readTombstones } from "./tombstones.ts";
 import type { TakeVersions } from "./versions.ts";
 
-type Write = { readonly batch: PointBatch; readonly rows: number } | { readonly tombstone: Tombstone };
+type Write = { readonly batch: PointBatch; readonly rows: number } | { readonly deleted: DeletedRange };
 
 interface Waiting {
   readonly write: Write;
@@ -39,8 +40,8 @@ export class WriteQueue {
   }
 
   /** Resolves when ClickHouse has confirmed the tombstone, which deletes points that were written before. */
-  delete(tombstone: Tombstone): Promise<void> {
-    return this.#add({ tombstone });
+  delete(deleted: DeletedRange): Promise<void> {
+    return this.#add({ deleted });
   }
 
   async close(): Promise<void> {
@@ -61,7 +62,7 @@ export class WriteQueue {
       this.#lastStartMs = performance.now();
       const group = this.#nextGroup();
       try {
-        await this.#insert(group.map(({ write }) => write));
+        await this.#insert(group);
         for (const { resolve } of group) resolve();
       } catch (problem) {
         for (const { reject } of group) reject(problem);
@@ -73,23 +74,41 @@ export class WriteQueue {
   /** The first writes of one kind: at least one, and together at most the rows of an insert. */
   #nextGroup(): Waiting[] {
     const [first] = this.#waiting;
-    const isDelete = "tombstone" in first!.write;
+    const isDelete = "deleted" in first!.write;
     let rows = 0;
     const beyond = this.#waiting.findIndex(({ write }) => {
       rows += "rows" in write ? write.rows : 1;
-      return "tombstone" in write !== isDelete || rows > limits.clickHouseInsertRowsMax;
+      return "deleted" in write !== isDelete || rows > limits.clickHouseInsertRowsMax;
     });
     return this.#waiting.splice(0, beyond < 0 ? this.#waiting.length : Math.max(1, beyond));
   }
 
-  async #insert(writes: readonly Write[]): Promise<void> {
-    const tombstones = writes.flatMap((write) => ("tombstone" in write ? write.tombstone : []));
-    if (tombstones.length > 0) {
+  async #insert(group: readonly Waiting[]): Promise<void> {
+    const accepted = await this.#refuseMany(group);
+    const ranges = accepted.flatMap(({ write }) => ("deleted" in write ? write.deleted : []));
+    if (ranges.length > 0) {
       const [version] = await this.#takeVersions(1);
-      await insertTombstones(this.#client, tombstones, version!);
-      return;
+      const tombstones = ranges.map((range) => ({ ...range, version: version! }));
+      await insertTombstones(this.#client, tombstones);
     }
-    await this.#insertPoints(writes.flatMap((write) => ("batch" in write ? write.batch : [])));
+    const batches = accepted.flatMap(({ write }) => ("batch" in write ? write.batch : []));
+    if (batches.length > 0) await this.#insertPoints(batches);
+  }
+
+  /** Refuses deletions of series that have too many tombstones, and returns the other writes. */
+  async #refuseMany(group: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const series = group.flatMap(({ write }) => ("deleted" in write ? write.deleted.series : []));
+    if (series.length === 0) return group;
+    const bySeries = Map.groupBy(
+      await readTombstones(this.#client, [...new Set(series)]),
+      (one) => one.series,
+    );
+    return group.filter(({ write, reject }) => {
+      const ranges = "deleted" in write ? (bySeries.get(write.deleted.series)?.length ?? 0) : 0;
+      const isAccepted = ranges < limits.clickHouseTombstonesMax;
+      if (!isAccepted) reject(fail("points-deletes-pending", { ranges }));
+      return isAccepted;
+    });
   }
 
   async #insertPoints(batches: readonly PointBatch[]): Promise<void> {

@@ -1,0 +1,147 @@
+// Two servers on one PostgreSQL, one ClickHouse and one S3 store: each reads at once what the other writes or
+// deletes, both agree on the last write although their clocks differ by an hour, and nothing acknowledged is
+// lost when ClickHouse is killed.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { skipWithout } from "../../scripts/system-packages.ts";
+import { realSystem } from "../../src/lib/system.ts";
+import { parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import { at, batchOf, pointsOf } from "../../src/storage/conformance/points.ts";
+import type { PointsStore } from "../../src/storage/points.ts";
+import { type ClickHouseServer, newClickHouseDatabase, startClickHouse } from "../support/clickhouse.ts";
+import { newDatabase, type TestDatabase } from "../support/postgres.ts";
+import { randomFrom, seed, times } from "../support/proof.ts";
+import { RandomOperations } from "../support/random-operations.ts";
+import { testS3 } from "../support/s3-store.ts";
+import { idsOf, startTestServer, type TestServer } from "../support/server.ts";
+
+const adminKey = "a-key-of-both-servers";
+const operations = process.env["TEST_POINTS"] === "clickhouse" ? times(3_000, 30_000) : 300;
+const hourMs = 3_600_000;
+const skip = skipWithout("postgresql") || skipWithout("clickhouse");
+
+describe("two servers on one ClickHouse", { skip }, () => {
+  let clickHouse: ClickHouseServer;
+  let catalog: TestDatabase;
+  let [one, two]: TestServer[] = [];
+
+  before(async () => {
+    clickHouse = await startClickHouse();
+    catalog = await newDatabase();
+    const points = parseClickHouseUrl(await newClickHouseDatabase(clickHouse))!;
+    const shared = { catalogUrl: catalog.url, points, adminKey, blobs: (await testS3()).place() };
+    one = await startTestServer(shared);
+    const nowMs = () => Date.now() - hourMs;
+    two = await startTestServer({ ...shared, system: { ...realSystem, nowMs } });
+  });
+  after(async () => {
+    await one?.close();
+    await two?.close();
+    clickHouse.remove();
+  });
+
+  const storeOf = (server: TestServer | undefined): PointsStore => server!.app.services.points;
+
+  /** Changes run one after another, each at a random server; queries run at random servers. */
+  function atRandomServers(): PointsStore {
+    const random = randomFrom(seed);
+    const any = () => storeOf(random() < 0.5 ? one : two);
+    let changes = Promise.resolve();
+    const change = (work: () => Promise<void>) => {
+      changes = changes.then(work);
+      return changes;
+    };
+    return {
+      append: (batch) => change(() => any().append(batch)),
+      delete: (series, range) => change(() => any().delete(series, range)),
+      scan: (query) => any().scan(query),
+      aggregate: (query) => any().aggregate(query),
+      latest: (series, beforeMs) => any().latest(series, beforeMs),
+      stats: () => any().stats(),
+      close: async () => {},
+    };
+  }
+
+  test(`${operations} random operations of both equal the naive store, PROOF_SEED=${seed}`, async () => {
+    const random = new RandomOperations(atRandomServers());
+    while (random.operations < operations) await random.turn();
+    await random.compareAll();
+    for (const server of [one, two]) {
+      random.store = storeOf(server);
+      await random.compareAll();
+    }
+  });
+
+  test("of writes to one time by both servers at once, both return the same one", async () => {
+    for (let round = 0; round < 20; round++) {
+      const series = (1_000 + round) * 4096;
+      await Promise.all([
+        storeOf(one).append(batchOf([series, at("10=1")])),
+        storeOf(two).append(batchOf([series, at("10=2")])),
+        ...(round % 2 === 0 ? [storeOf(two).delete(series)] : []),
+      ]);
+      const found = await Promise.all([one, two].map((server) => pointsOf(storeOf(server), series)));
+      assert.deepEqual(found[0], found[1]);
+      await storeOf(round % 3 === 0 ? one : two).append(batchOf([series, at("10=3")]));
+      for (const server of [one, two])
+        assert.deepEqual(await pointsOf(storeOf(server), series), at("10=3"), "the later write wins");
+    }
+  });
+
+  test("a response of one server counts at once on the other, over the API", async () => {
+    await one!.ask("POST /timeseries", { items: [{ name: "level" }] });
+    const [id] = idsOf(await one!.ask("GET /timeseries?name=level"));
+    const insert = (server: TestServer, value: number) =>
+      server.ask("POST /timeseries/data/level", { items: [{ timestamp: 1_000, value }] });
+    const read = async (server: TestServer) => (await server.ask("GET /timeseries/latest/level")).items;
+    for (let round = 0; round < 10; round++) {
+      const [writer, reader] = round % 2 === 0 ? [one!, two!] : [two!, one!];
+      assert.equal((await insert(writer, round)).status, 200);
+      assert.deepEqual(await read(reader), [{ timestamp: 1_000, value: round }]);
+      const deleted = await reader.ask("DELETE /timeseries/data/level/deletesingle?timestamp=1000");
+      assert.equal(deleted.status, 200, deleted.text);
+      assert.deepEqual(await read(writer), []);
+    }
+    assert.equal((await insert(one!, 1)).status, 200);
+    const gone = await two!.ask("POST /timeseries/delete", { items: [id] });
+    assert.equal(gone.status, 200, gone.text);
+    assert.deepEqual(await pointsOf(storeOf(one), id!), [], "points of a deleted series are gone everywhere");
+  });
+
+  test("while ClickHouse is away both respond 503; then all acknowledged points are there", async () => {
+    await one!.ask("POST /timeseries", { items: [{ name: "kept" }] });
+    const acknowledged: number[] = [];
+    const insert = (server: TestServer, timestamp: number) =>
+      server.ask("POST /timeseries/data/kept", { items: [{ timestamp, value: timestamp }] });
+    const writing = Promise.all(
+      [one!, two!].map(async (server, index) => {
+        for (let timestamp = index + 1; timestamp <= 200; timestamp += 2)
+          if ((await insert(server, timestamp)).status === 200) acknowledged.push(timestamp);
+      }),
+    );
+    await pause(300);
+    await clickHouse.kill();
+    for (const server of [one!, two!]) {
+      const refused = await insert(server, 1_000);
+      assert.equal(refused.status, 503, refused.text);
+      assert.ok(Number(refused.headers.get("retry-after")) > 0);
+      assert.equal((await server.ask("GET /assets")).status, 200, "all else is served");
+      const health = await fetch(`${server.baseUrl}/health`);
+      assert.equal(health.status, 503);
+      assert.match(await health.text(), /ClickHouse/);
+    }
+    await clickHouse.start();
+    await writing;
+    for (const server of [one!, two!]) {
+      assert.equal((await insert(server, 2_000)).status, 200);
+      const { items } = await server.ask("GET /timeseries/data/kept?start=0&end=999&limit=1000");
+      const [{ datapoints }] = items as unknown as [{ datapoints: { timestamp: number }[] }];
+      const found = datapoints.map(({ timestamp }) => timestamp);
+      assert.equal(new Set(found).size, found.length);
+      for (const timestamp of acknowledged) assert.ok(found.includes(timestamp), `${timestamp} is lost`);
+      assert.equal((await fetch(`${server.baseUrl}/health`)).status, 200);
+    }
+    assert.ok(acknowledged.length > 0);
+  });
+});
