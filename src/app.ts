@@ -8,7 +8,7 @@ import { Generations } from "./access/generations.ts";
 import { Rights } from "./access/rights.ts";
 import { Sessions } from "./access/sessions.ts";
 import { openAuthenticators } from "./authenticators.ts";
-import { catalogBackend, openIds } from "./catalog-backend.ts";
+import { catalogBackend, isShared, openIds } from "./catalog-backend.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
@@ -33,24 +33,23 @@ import { RunningJobs } from "./lib/running-jobs.ts";
 import type { System } from "./lib/system.ts";
 import { limits } from "./limits.ts";
 import { closeWithin, listenAt } from "./listening.ts";
-import { openModelHosting } from "./model-hosting.ts";
+import { type HostedModels, openModelHosting } from "./model-hosting.ts";
 import { pageBuffers } from "./odata/service.ts";
 import { cursorSigner } from "./query/cursor.ts";
-import { failInterruptedJobs } from "./resources/analytics/analytics.ts";
 import { ancestorsOf } from "./resources/assets/rows.ts";
 import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
-import { continueDemos } from "./resources/demo/demo.ts";
 import { RunningDemos } from "./resources/demo/running-demos.ts";
-import { finishRemovals, unlessAway } from "./resources/files/removals.ts";
-import { deleteExpiredUploads } from "./resources/files/uploads.ts";
-import { defaultGroupOf, ensureProject, projectIds } from "./resources/projects/projects.ts";
+import { deleteExpiredUploads, finishRemovals, unlessAway } from "./resources/files/removals.ts";
+import { defaultGroupOf, ensureProject } from "./resources/projects/projects.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import type { Catalog } from "./storage/catalog.ts";
 import { RowDeletions } from "./storage/row-deletions.ts";
+import { ServerLease } from "./storage/server-lease.ts";
+import { takeOver } from "./take-over.ts";
 
 /** The protocols beside REST. */
 const protocols = [odataProtocol];
@@ -93,6 +92,7 @@ export async function openApp(
   const { points, ...stores } = await openStores({ ...opening, ...places }, opened);
   const { catalog } = stores;
   const ids = await openIds(catalog, system);
+  const lease = opened.adopt(await openLease(catalog, { ids, system }, log), (one) => one.end());
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
@@ -101,14 +101,15 @@ export async function openApp(
     points: metrics.counted(points),
     ...backgroundWork(log),
     rowDeletions: rowDeletionsIn(catalog, log),
-    ...accessOf({ catalog, ids, system }, secret),
+    lease,
+    ...accessOf({ catalog, ids, system, lease }, secret),
     models: hosting.models,
     cursors: cursorSigner(secretOf("cursors")),
     ...openCaches(metrics),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
   opened.use(await resumeWork(services, log));
-  const models = opened.adopt(await hosting.resume(services), (hosted) => hosted.stop());
+  const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
   const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
@@ -120,18 +121,34 @@ export async function openApp(
     services,
     async listen() {
       const address = await listenAt(http, settings);
-      models.start(address);
-      const created = await unlessFull(services, log, () => ensureOwnProject(services, settings));
+      const created = await startWork(services, { address, settings, models, log });
       heldRequests.release();
-      await unlessFull(services, log, () => continueDemos(services, address));
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     close: async () => {
+      await lease.retire();
       await services.demos.stopAll(); // They are clients of the server.
       await closeWithin(http, heldRequests.isReleased ? limits.shutdownMsMax : 0);
       await serving.disposeAsync();
     },
   };
+}
+
+interface Listening {
+  readonly address: string;
+  readonly settings: Settings;
+  readonly models: HostedModels;
+  readonly log: Logger;
+}
+
+/** Makes the project of a first start, then takes over the work of servers that have ended. */
+async function startWork(services: Services, { address, settings, models, log }: Listening) {
+  models.listenAt(address);
+  services.demos.listenAt(address);
+  const created = await unlessFull(services, log, () => ensureOwnProject(services, settings));
+  await services.lease.start((abandoned) => takeOver(services, { models, abandoned, log }));
+  models.start();
+  return created;
 }
 
 /** Work that continues after its request. */
@@ -166,7 +183,6 @@ async function resumeWork(services: Services, log: Logger): Promise<AsyncDisposa
   working.defer(() => services.jobs.cancelAll());
   working.defer(sweepUploads(services, log));
   working.defer(() => services.rowDeletions.stop());
-  for (const projectId of await projectIds(services)) services.rowDeletions.start(projectId);
   return working.move();
 }
 
@@ -175,8 +191,13 @@ async function finishInterruptedWork(services: Services): Promise<void> {
   await services.rights.change((tx) => adoptKeys(tx, services));
   await finishDeletions(services);
   await unlessAway(() => finishRemovals(services));
-  for (const projectId of await projectIds(services)) await failInterruptedJobs(services, projectId);
 }
+
+const openLease = (catalog: Catalog, parts: Pick<Services, "ids" | "system">, log: Logger) =>
+  ServerLease.open(isShared(catalog) ? catalog.leases : undefined, {
+    ...parts,
+    report: (problem) => log.error({ err: problem }, "Could not take over the work of another server"),
+  });
 
 const rowDeletionsIn = (catalog: Catalog, log: Logger) =>
   new RowDeletions(catalog, ownedRows, (problem) =>
@@ -191,7 +212,7 @@ const progressTo = (log: Logger) => (message: string) => {
 
 /** The keys and rights of the catalog of a data folder with this secret. */
 export function accessOf(
-  parts: Pick<Services, "ids" | "system"> & { readonly catalog: Catalog },
+  parts: Pick<Services, "ids" | "system"> & Partial<Pick<Services, "lease">> & { readonly catalog: Catalog },
   secret: Uint8Array,
 ): Pick<Services, "keys" | "rights" | "sessions"> {
   const rights = new Rights({

@@ -22,6 +22,7 @@ import type { ProjectCatalog, ProjectId } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
 import type { PointsStore } from "./storage/points.ts";
 import type { RowDeletions } from "./storage/row-deletions.ts";
+import type { ServerLease } from "./storage/server-lease.ts";
 
 /** What all requests share. */
 export interface Services {
@@ -44,6 +45,8 @@ export interface Services {
   readonly rights: Rights;
   readonly sessions: Sessions;
   readonly models: ModelHosting;
+  /** Whose background work is this server's. */
+  readonly lease: ServerLease;
   /** Demo plants that run in this process. */
   readonly demos: RunningDemos;
   /** Numbers that tell caches when they are out of date. */

@@ -1,4 +1,4 @@
-// Model hosting on this server: whether and how code is run, what a stop has left, and schedules on time.
+// Model hosting on this server: whether and how code is run, jobs of ended servers, and schedules on time.
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import type { KeyProject } from "./access/api-keys.ts";
@@ -9,19 +9,23 @@ import { limits } from "./limits.ts";
 import type { ModelHosting, ModelRunner } from "./model-runner/model-runner.ts";
 import { pythonRunner, removeLeftFolders } from "./model-runner/python-runner.ts";
 import { findSandbox, type Sandbox, type SandboxRefusal } from "./model-runner/sandbox.ts";
-import { failInterruptedRuns, runDueSchedules } from "./resources/models/schedules/scheduler.ts";
-import { startJob, unfinishedJobs } from "./resources/models/versions/jobs.ts";
+import type { Filter } from "./query/filter.ts";
+import { failAbandonedRuns, runDueSchedules } from "./resources/models/schedules/scheduler.ts";
+import { takeOverJobs } from "./resources/models/versions/jobs.ts";
 import { allProjects } from "./resources/projects/projects.ts";
 
 interface Opened {
   readonly models: ModelHosting;
-  /** Fails the runs that the last stop interrupted, and prepares the unfinished jobs. */
-  resume(services: Services): Promise<HostedModels>;
+  hosted(services: Services): HostedModels;
 }
 
-interface HostedModels {
-  /** Starts jobs and schedules; the server listens at this address. */
-  start(address: string): void;
+export interface HostedModels {
+  /** Code of models can run from now on; the server listens at this address. */
+  listenAt(address: string): void;
+  /** Fails the runs, and continues or fails the jobs, of servers that have ended. */
+  takeOver(project: KeyProject, abandoned: Filter): Promise<void>;
+  /** Starts schedules. */
+  start(): void;
   stop(): Promise<void>;
 }
 
@@ -44,16 +48,12 @@ export async function openModelHosting(
   };
   return {
     models,
-    resume: async (services) => {
-      const hosted = models.refusal ? undefined : await resume(services);
-      return {
-        start: (address) => {
-          listeningAt = new URL(address);
-          hosted?.start();
-        },
-        stop: async () => hosted?.stop(),
-      };
-    },
+    hosted: (services) => ({
+      listenAt: (address) => {
+        listeningAt = new URL(address);
+      },
+      ...(models.refusal ? noneHosted : hostedBy(services)),
+    }),
   };
 }
 
@@ -79,17 +79,19 @@ function report(found: Sandbox | SandboxRefusal, log: Logger): void {
     );
 }
 
-async function resume(services: Services) {
+type HostedWork = Omit<HostedModels, "listenAt">;
+
+const noneHosted: HostedWork = { takeOver: async () => {}, start: () => {}, stop: async () => {} };
+
+function hostedBy(services: Services): HostedWork {
   const { models } = services;
-  const waiting: (readonly [KeyProject, readonly number[]])[] = [];
-  for (const project of await projectsOf(services)) {
-    await failInterruptedRuns(services, project);
-    waiting.push([project, await unfinishedJobs(services, project)]);
-  }
   let timer: NodeJS.Timeout | undefined;
   return {
+    takeOver: async (project, abandoned) => {
+      await failAbandonedRuns(services, project, abandoned);
+      await takeOverJobs(services, project, abandoned);
+    },
     start: () => {
-      for (const [project, ids] of waiting) for (const id of ids) startJob(services, project, id);
       timer = setInterval(() => runDue(services).catch(models.report), limits.modelTickMs);
     },
     stop: () => {
@@ -100,8 +102,6 @@ async function resume(services: Services) {
 }
 
 async function runDue(services: Services): Promise<void> {
-  const projects = await projectsOf(services);
+  const projects = await services.catalog.read("system", allProjects);
   await Promise.all(projects.map((project) => runDueSchedules(services, project)));
 }
-
-const projectsOf = ({ catalog }: Services): Promise<KeyProject[]> => catalog.read("system", allProjects);

@@ -6,6 +6,7 @@ import { limits } from "../limits.ts";
 import { and, equals, type Filter } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { Catalog, CatalogReader } from "../storage/catalog.ts";
+import type { ServerLease } from "../storage/server-lease.ts";
 import { ensureAdministrator } from "./administrators.ts";
 import type { Caller } from "./caller.ts";
 import { CallerCache, type KnownCaller } from "./caller-cache.ts";
@@ -34,6 +35,8 @@ interface ApiKeysParts {
   readonly system: System;
   readonly secret: Uint8Array;
   readonly rights: Rights;
+  /** Of the server; absent in a process that runs no background work. */
+  readonly lease?: Pick<ServerLease, "owner" | "requireHeld">;
 }
 
 /** The project of a caller, as the members of `Caller` name it. */
@@ -55,7 +58,8 @@ export interface TemporaryKey
 
 export class ApiKeys {
   readonly #parts: ApiKeysParts;
-  readonly #lent = new Map<string, TemporaryKey>();
+  /** With the lease of the server at that time: the work that has the key may belong to another one later. */
+  readonly #lent = new Map<string, TemporaryKey & { readonly owner: number | undefined }>();
   readonly #cache: CallerCache;
 
   constructor(parts: ApiKeysParts) {
@@ -75,7 +79,7 @@ export class ApiKeys {
    */
   createTemporary(loan: TemporaryKey): { readonly key: string } & Disposable {
     const key = this.#newKey();
-    this.#lent.set(key, loan);
+    this.#lent.set(key, { ...loan, owner: this.#parts.lease?.owner });
     const takeBack = () => {
       this.#lent.delete(key);
       this.#cache.forget(key);
@@ -142,6 +146,7 @@ export class ApiKeys {
    * other processes change counts within twice `keyCacheMsMax`, what this one changes at once.
    */
   async callerOf(key: string): Promise<Caller | undefined> {
+    this.#requireLease(key);
     return (await this.#cache.find(key))?.caller;
   }
 
@@ -162,7 +167,14 @@ export class ApiKeys {
 
   /** As `callerOf`, from the cache; undefined when the cache has no current entry for the key. */
   cachedCallerOf(key: string): Caller | undefined {
+    this.#requireLease(key);
     return this.#cache.cached(key)?.caller;
+  }
+
+  /** Refuses (503) a temporary key whose work another server may have taken over. */
+  #requireLease(key: string): void {
+    const owner = this.#lent.get(key)?.owner;
+    if (owner !== undefined) this.#parts.lease!.requireHeld(owner);
   }
 
   /** Returns the caller for deferred work of an account; undefined when the account is deleted. */

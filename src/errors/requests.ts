@@ -92,6 +92,14 @@ export const requestFailures = {
     message: ({ retryAfterSeconds }) =>
       `The catalog's database does not respond; try again in ${retryAfterSeconds} s`,
   }),
+  "lease-expired": entry<{ retryAfterSeconds: number }>({
+    status: 503,
+    when:
+      "Background work writes through a server that could not reach the catalog's database for longer than " +
+      "`serverLeaseMs`. Another server may have taken over the work.",
+    message: ({ retryAfterSeconds }) =>
+      `This server may have lost its background work to another one; try again in ${retryAfterSeconds} s`,
+  }),
   "catalog-key-too-long": entry<{ bytesMax: number }>({
     status: 400,
     when: "A name, key or source is longer than an index of PostgreSQL can hold.",

@@ -93,6 +93,7 @@ before(async () => {
     sessions: undefined as never,
     computing: undefined as never,
     jobs: undefined as never,
+    lease: undefined as never,
     demos: undefined as never,
     generations: undefined as never,
     seriesCache: undefined as never,

@@ -67,6 +67,16 @@ export const catalogLimits = {
   ),
   catalogPollMs: limit(250, "ms", "How often a server reads from PostgreSQL what other servers changed."),
   catalogPollMsMax: limit(600, "ms", "After a longer read of these changes, cached records are not used."),
+  serverLeaseMs: limit(
+    15_000,
+    "ms",
+    "A server that shares a catalog and is silent for this long loses its background work to others.",
+  ),
+  serverLeaseRenewMs: limit(
+    3_000,
+    "ms",
+    "How often such a server renews its lease, checks whose its work is, and takes over that of others.",
+  ),
   catalogIdsReserved: limit(2 ** 20, "ids", "Ids that a server reserves at once in a shared catalog."),
   pointVersionsReserved: limit(
     4_096,

@@ -166,8 +166,29 @@ export interface CatalogObserver {
   lost(): void;
 }
 
+/** A server's lease as the catalog has it. */
+export interface LeaseState {
+  readonly number: number;
+  readonly hasEnded: boolean;
+}
+
+/** The leases of the servers that share a catalog. The clock of the database decides when one expires. */
+export interface ServerLeases {
+  /** Grants a lease for `limits.serverLeaseMs`. Its number is higher than those of all leases before. */
+  grant(): Promise<number>;
+  /** Extends a lease; false if it has ended. A lease that has expired can be extended until it is ended. */
+  renew(number: number): Promise<boolean>;
+  /** Ends a lease at once. */
+  end(number: number): Promise<void>;
+  /** Ends the leases that have expired. */
+  endExpired(): Promise<void>;
+  /** All leases; those that ended more than a day ago may be missing. */
+  list(): Promise<LeaseState[]>;
+}
+
 /** A catalog that several servers write. */
 export interface SharedCatalog extends Catalog {
+  readonly leases: ServerLeases;
   /** Reserves `limits.catalogIdsReserved` ids that no server has had; returns the first one. */
   reserveIds(): Promise<number>;
   /** Takes versions of datapoints: ascending, and higher than all that any server has taken before. */

@@ -1,7 +1,7 @@
 // Runs searches for windows, in the background as jobs of their callers or while the caller waits.
 //
 // A job has the rights of the caller who starts it. Its record is in the catalog. A stop of the server ends
-// running jobs; the next start marks them as FAILED.
+// its running jobs; another server, or the next start, marks them as FAILED.
 import { permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { administersGroups } from "../../access/compare-capabilities.ts";
@@ -50,13 +50,24 @@ export async function startSearch(
     user,
     seriesIds,
     createdTime: ctx.system.nowMs(),
+    owner: ctx.lease.owner,
   };
   await ctx.catalog.write(ctx.projectId, async (tx) => {
     await deleteOldJobs(tx, ctx);
     await tx.insert(jobTable, [job]);
   });
-  ctx.jobs.start(job.id, (signal, tell) => run(ctx, job, { signal, search: (own) => search(own, tell) }));
+  ctx.jobs.start(job.id, (signal, tell) =>
+    ctx.lease.own({
+      ...{ signal, isOwned: () => isRunning(ctx, job.id) },
+      run: (signal) => run(ctx, job, { signal, search: (own) => search(own, tell) }),
+    }),
+  );
   return job;
+}
+
+async function isRunning({ catalog, projectId }: RequestContext, id: number): Promise<boolean> {
+  const [job] = await catalog.read(projectId, (tx) => tx.get(jobTable, [id]));
+  return job?.status === "RUNNING";
 }
 
 /** Deletes expired jobs, and the caller's oldest ones beyond `limits.jobsKeptMax`. */
@@ -117,9 +128,13 @@ async function endJobs(
   });
 }
 
-/** Marks the jobs that a stop has interrupted. Runs at the start of the server. */
-export const failInterruptedJobs = (services: Services, projectId: ProjectId): Promise<void> =>
-  endJobs(services, projectId, everything, {
+/** Marks the jobs of servers that have ended. */
+export const failAbandonedJobs = (
+  services: Services,
+  projectId: ProjectId,
+  abandoned: Filter,
+): Promise<void> =>
+  endJobs(services, projectId, abandoned, {
     status: "FAILED",
     problem: "The server stopped while the job was running; start it again",
   });

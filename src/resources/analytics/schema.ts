@@ -16,6 +16,8 @@ export interface Job {
   /** The series that it compares. Their readers may read its matches. */
   readonly seriesIds: readonly number[];
   readonly createdTime: number;
+  /** The server that runs it. */
+  readonly owner?: number;
   readonly completedTime?: number;
   /** Best first; present if the job is DONE. */
   readonly matches?: readonly Match[];
@@ -36,6 +38,7 @@ export const jobTable: Table<Job> = {
     user: required("text"),
     seriesIds: required("json"),
     createdTime: required("integer"),
+    owner: optional("integer"),
     completedTime: optional("integer"),
     matches: optional("json"),
   },

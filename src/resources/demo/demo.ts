@@ -9,11 +9,10 @@ import { administersGroups } from "../../access/compare-capabilities.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { everything } from "../../query/filter.ts";
+import { everything, type Filter } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { CatalogReader, ProjectId } from "../../storage/catalog.ts";
 import { countAssets } from "../assets/assets.ts";
-import { allProjects } from "../projects/projects.ts";
 import type { DemoOutcome, DemoProgress, RunKey } from "./running-demos.ts";
 import { type Demo, demoTable } from "./schema.ts";
 
@@ -34,10 +33,13 @@ export async function readDemo(ctx: RequestContext): Promise<DemoState | undefin
 export async function startDemo(ctx: RequestContext, days: number): Promise<DemoState> {
   requireAdministrator(ctx);
   const hasAssets = (await countAssets(ctx, everything)) > 0;
+  const abandoned = await ctx.lease.abandoned();
   const demo = await ctx.catalog.write(ctx.projectId, async (tx) => {
     const known = await demoOf(tx);
     if (!known && hasAssets) throw fail("demo-not-empty", {});
-    const started = known ? restarted(known) : newDemo(ctx, days);
+    const isOthers = known?.owner !== ctx.lease.owner && (await tx.count(demoTable, abandoned)) === 0;
+    if (known && isUnderWay(known) && isOthers) return known;
+    const started = { ...(known ? restarted(known) : newDemo(ctx, days)), owner: ctx.lease.owner };
     await (known ? tx.replace(demoTable, [started]) : tx.insert(demoTable, [started]));
     return started;
   });
@@ -69,13 +71,22 @@ export async function endDemo(ctx: RequestContext): Promise<void> {
   }));
 }
 
-/** Continues loads and live values that a stop of the server interrupted; it now listens at `address`. */
-export async function continueDemos(services: Services, address: string): Promise<void> {
-  services.demos.listenAt(address);
-  for (const project of await services.catalog.read("system", allProjects)) {
-    const demo = await services.catalog.read(project.id, demoOf);
-    if (demo?.isLive || demo?.status === "RUNNING") await run(services, project, demo);
-  }
+const isUnderWay = ({ isLive, status }: Demo): boolean => isLive || status === "RUNNING";
+
+/** Continues the load, or the live values, of a server that has ended. */
+export async function takeOverDemo(
+  services: Services,
+  project: KeyProject,
+  abandoned: Filter,
+): Promise<void> {
+  const taken = await services.catalog.write(project.id, async (tx) => {
+    const [demo] = await tx.find(demoTable, { filter: abandoned, order: byId, page: { limit: 1 } });
+    if (!demo || !isUnderWay(demo)) return undefined;
+    const own = { ...demo, owner: services.lease.owner };
+    await tx.replace(demoTable, [own]);
+    return own;
+  });
+  if (taken) await run(services, project, taken);
 }
 
 /** A key of the project's administrator for the time that the work of the server takes. */
@@ -89,12 +100,28 @@ export async function administratorKey(
   return keys.createTemporary({ projectId, project, accountId, expiresTime, startedWith: undefined });
 }
 
+/** Does nothing if the plant runs here, or belongs to another server. */
 async function run(services: Services, project: KeyProject, demo: Demo): Promise<void> {
-  if (services.demos.progressOf(project.id)) return;
+  const { lease, demos } = services;
+  if (demos.progressOf(project.id) || demo.owner !== lease.owner) return;
   const { endTime: endMs, days, status } = demo;
-  const key = await administratorKey(services, project);
-  services.demos.start(project.id, { key, endMs, days, isLoaded: status === "DONE" }, (outcome) =>
-    change(services, project.id, (now) => afterOutcome(now, outcome, services.system.nowMs())),
+  const administrator = await administratorKey(services, project);
+  const isOwned = async () => {
+    const now = await services.catalog.read(project.id, demoOf);
+    return now !== undefined && isUnderWay(now) && now.owner === demo.owner;
+  };
+  const watch = lease.watch(isOwned, () => void demos.stop(project.id));
+  const key: RunKey = {
+    key: administrator.key,
+    [Symbol.dispose]() {
+      watch[Symbol.dispose]();
+      administrator[Symbol.dispose]();
+    },
+  };
+  demos.start(project.id, { key, endMs, days, isLoaded: status === "DONE" }, (outcome) =>
+    change(services, project.id, (now) =>
+      now.owner === demo.owner ? afterOutcome(now, outcome, services.system.nowMs()) : now,
+    ),
   );
 }
 

@@ -14,6 +14,8 @@ export interface Demo extends Stored {
   /** Live values are written, also after a restart of the server. */
   readonly isLive: boolean;
   readonly createdTime: number;
+  /** The server that loads it or writes its live values. */
+  readonly owner?: number;
   readonly completedTime?: number;
 }
 
@@ -28,6 +30,7 @@ export const demoTable: Table<Demo> = {
     days: { type: "integer", optional: false },
     isLive: { type: "boolean", optional: false },
     createdTime: { type: "integer", optional: false },
+    owner: { type: "integer", optional: true },
     completedTime: { type: "integer", optional: true },
   },
   indexes: [],

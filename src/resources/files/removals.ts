@@ -6,7 +6,7 @@
 import type { Services } from "../../context.ts";
 import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { everything, oneOf } from "../../query/filter.ts";
+import { between, everything, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { CatalogWriter, ProjectId } from "../../storage/catalog.ts";
 import { projectIds } from "../projects/projects.ts";
@@ -76,4 +76,32 @@ async function hasMore({ catalog }: BlobStores, projectId: ProjectId): Promise<n
     tx.find(removalTable, { filter: everything, order: byId, page }),
   );
   return found.map(({ id }) => id);
+}
+
+/**
+ * Deletes uploads whose links expired two sweeps ago, except uploads with a request under way. The sweep of
+ * the server that has the request sets the expiry to now, so that no other server deletes the upload.
+ */
+export async function deleteExpiredUploads(stores: BlobStores & Pick<Services, "system">): Promise<void> {
+  const nowMs = stores.system.nowMs();
+  const filter = between("expiresTime", { to: { value: nowMs, inclusive: true } });
+  const page = { limit: limits.itemsPerWriteMax };
+  for (const projectId of await projectIds(stores)) {
+    const ids = await stores.catalog.write(projectId, async (tx) => {
+      const expired = await tx.find(uploadTable, { filter, order: byId, page });
+      const [busy, idle] = [true, false].map((is) =>
+        expired.filter(({ id }) => stores.uploads.has(id) === is),
+      );
+      await tx.setColumns(
+        uploadTable,
+        ["expiresTime"],
+        busy!.map(({ id }) => ({ id, expiresTime: nowMs })),
+      );
+      const untilMs = nowMs - 2 * limits.uploadSweepMs;
+      const obsolete = idle!.filter(({ expiresTime }) => expiresTime <= untilMs).map(({ id }) => id);
+      await recordRemovals(tx, obsolete);
+      return obsolete;
+    });
+    await removeBlobs(stores, projectId, ids);
+  }
 }

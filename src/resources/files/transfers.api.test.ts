@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from "../../../test/support/server.t
 import { countStoredBytes, storedBlobs } from "../../../test/support/stored-blobs.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
-import { deleteExpiredUploads } from "./uploads.ts";
+import { deleteExpiredUploads } from "./removals.ts";
 
 let server: TestServer;
 let skippedMs = 0;

@@ -10,16 +10,15 @@ import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext, Services } from "../../context.ts";
 import { Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { between, equals } from "../../query/filter.ts";
+import { equals } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { BlobKey } from "../../storage/blobs.ts";
 import type { CatalogReader, CatalogWriter, Table } from "../../storage/catalog.ts";
 import { existingAssets } from "../assets/assets.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
 import { refuseTakenExternalIds, takenExternalIds } from "../common/external-ids.ts";
-import { projectIds } from "../projects/projects.ts";
 import { changeFile } from "./changes.ts";
-import { type BlobStores, recordRemovals, removeBlobs, removeBlobsOfRequest } from "./removals.ts";
+import { recordRemovals, removeBlobsOfRequest } from "./removals.ts";
 import { fileNamed, fileOfSource, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import {
   attachmentTable,
@@ -368,21 +367,6 @@ async function assignContent<File extends FileContent>(
   const obsolete = file.content === undefined ? [] : [file.content];
   await recordRemovals(tx, obsolete);
   return { obsolete };
-}
-
-/** Deletes uploads whose links have expired, except uploads with a request under way. */
-export async function deleteExpiredUploads(stores: BlobStores & Pick<Services, "system">): Promise<void> {
-  const filter = between("expiresTime", { to: { value: stores.system.nowMs(), inclusive: true } });
-  const page = { limit: limits.itemsPerWriteMax };
-  for (const projectId of await projectIds(stores)) {
-    const ids = await stores.catalog.write(projectId, async (tx) => {
-      const expired = await tx.find(uploadTable, { filter, order: byId, page });
-      const idle = expired.map(({ id }) => id).filter((id) => !stores.uploads.has(id));
-      await recordRemovals(tx, idle);
-      return idle;
-    });
-    await removeBlobs(stores, projectId, ids);
-  }
 }
 
 /** The file of a blob, and the number of bytes. Refuses (404) a blob that belongs to no file any more. */

@@ -61,6 +61,8 @@ export interface Version extends Described {
   readonly jobAccountId?: number;
   /** When the job started, if it did. A job that was running when the server stopped has failed. */
   readonly jobStartedTime?: number;
+  /** The server that has the job. */
+  readonly owner?: number;
 }
 
 /** A file of a version; its id is the id of its attachment. */
@@ -129,6 +131,7 @@ export const versionTable: Table<Version> = {
     authors: required("json"),
     jobAccountId: optional("integer"),
     jobStartedTime: optional("integer"),
+    owner: optional("integer"),
   },
   indexes: [["modelId", "id"], ["status"]],
 };

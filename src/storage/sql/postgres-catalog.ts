@@ -4,6 +4,7 @@ import { ClockIds } from "../../lib/ids.ts";
 import { CannotOpen } from "../cannot-open.ts";
 import type { AnyTable, SharedCatalog } from "../catalog.ts";
 import type { Db } from "./dialect.ts";
+import { serverLeases } from "./dialects/postgres/leases.ts";
 import { openPostgres } from "./dialects/postgres/open.ts";
 import { reserveIds, sharedSecret, takeVersions } from "./dialects/postgres/shared.ts";
 import { metaTable, prepareMeta } from "./meta.ts";
@@ -29,15 +30,19 @@ export async function openPostgresCatalog({
   });
   const database = await reached(url, opening);
   const catalog = catalogOn(database, settings);
-  const write = async <Result>(work: (db: Db) => Promise<Result>): Promise<Result> => {
-    try {
-      return await database.writes.transaction().execute(work);
-    } catch (error) {
-      throw database.refusalOf(error) ?? error;
-    }
-  };
+  const runIn =
+    (db: Db) =>
+    <Result>(work: (db: Db) => Promise<Result>): Promise<Result> =>
+      db
+        .transaction()
+        .execute(work)
+        .catch((error: unknown) => {
+          throw database.refusalOf(error) ?? error;
+        });
+  const [write, read] = [runIn(database.writes), runIn(database.reads)];
   return {
     ...catalog,
+    leases: serverLeases({ write, read }),
     reserveIds: () => write(reserveIds),
     takeVersions: (count) => write((db) => takeVersions(db, count)),
     observe: (observer) => database.watch.observe(observer),

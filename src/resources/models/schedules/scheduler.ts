@@ -1,19 +1,21 @@
-// Runs schedules: each window once, in order, one at a time, including windows missed while the server was
-// down.
+// Runs schedules: each window once, in order, one at a time, on one of the servers, including windows missed
+// while none was up.
 //
 // A window is claimed in the catalog before it runs: one transaction advances the schedule and records the
 // run as started, so no window runs twice. When the server stops, it releases a window whose output is not
-// being written yet; a window that a crash interrupted counts as failed.
+// being written yet; a window that a crash interrupted counts as failed, as soon as the lease of its server
+// has ended.
 
 import type { KeyProject } from "../../../access/api-keys.ts";
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext, Services } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
-import { and, between, equals, oneOf } from "../../../query/filter.ts";
+import { and, between, equals, type Filter, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import { unboundedMemory } from "../../../query/read-within.ts";
 import type { CatalogWriter } from "../../../storage/catalog.ts";
+import { fencedPoints } from "../../../storage/fenced-points.ts";
 import { requireSeries } from "../../timeseries/timeseries.ts";
 import { activeVersion, predict } from "../versions/predictions.ts";
 import { instanceOf, readInput } from "./input.ts";
@@ -49,7 +51,14 @@ async function runWindows(work: ScheduleContext, id: number): Promise<void> {
   while (!work.signal.aborted) {
     const claimed = (await isWaiting(work, id)) ? undefined : await claim(work, id);
     if (!claimed) return;
-    await runWindow(work, claimed);
+    const isOwned = async () => {
+      const [run] = await work.services.catalog.read(work.project.id, (tx) =>
+        tx.get(scheduleRunTable, [claimed.run.id]),
+      );
+      return run?.status === "RUNNING";
+    };
+    const run = (signal: AbortSignal) => runWindow({ ...work, signal }, claimed);
+    await work.services.lease.own({ signal: work.signal, isOwned, run });
   }
 }
 
@@ -77,7 +86,7 @@ function claim({ services, project }: ScheduleContext, id: number): Promise<Clai
     const window = windowEndingAt(spec, end);
     const run: ScheduleRun = {
       ...{ id: services.ids.next(), scheduleId: id, windowStart: window.startMs, windowEnd: end },
-      ...{ status: "RUNNING", startedTime: nowMs },
+      ...{ status: "RUNNING", startedTime: nowMs, owner: services.lease.owner },
     };
     await tx.insert(scheduleRunTable, [run]);
     await tx.replace(scheduleTable, [{ ...schedule, nextEnd: end + spec.strideMs }]);
@@ -189,7 +198,13 @@ async function write(
   work.signal.throwIfAborted();
   try {
     const ctx = await contextOf({ ...work, signal: new AbortController().signal }, schedule);
-    return await writeOutput(ctx, schedule.spec, windowEndingAt(schedule.spec, run.windowEnd), prediction);
+    const points = fencedPoints(ctx.points, () => ctx.lease.requireHeld(run.owner!));
+    return await writeOutput(
+      { ...ctx, points },
+      schedule.spec,
+      windowEndingAt(schedule.spec, run.windowEnd),
+      prediction,
+    );
   } catch (problem) {
     throw new Written("The output of a window was begun to be written", { cause: problem });
   }
@@ -199,7 +214,7 @@ class Written extends Error {}
 
 type Outcome = Pick<ScheduleRun, "status" | "problem" | "points">;
 
-/** Writes nothing if the schedule was deleted meanwhile. */
+/** Writes nothing if the schedule was deleted, or the run was marked as failed, meanwhile. */
 async function finish(
   { services, project }: ScheduleContext,
   { run }: ClaimedRun,
@@ -207,24 +222,31 @@ async function finish(
 ): Promise<void> {
   await services.catalog.write(project.id, async (tx) => {
     const [row] = await tx.get(scheduleRunTable, [run.id]);
-    if (row) await tx.replace(scheduleRunTable, [{ ...row, ...outcome, endedTime: services.system.nowMs() }]);
+    if (row?.status !== "RUNNING") return;
+    await tx.replace(scheduleRunTable, [{ ...row, ...outcome, endedTime: services.system.nowMs() }]);
   });
 }
 
+/** Changes nothing if the run was marked as failed meanwhile. */
 async function releaseRun(
   { services, project }: ScheduleContext,
   { schedule, run }: ClaimedRun,
 ): Promise<void> {
   await services.catalog.write(project.id, async (tx) => {
-    await tx.remove(scheduleRunTable, equals("id", run.id));
+    const released = and(equals("id", run.id), equals("status", "RUNNING"));
+    if ((await tx.remove(scheduleRunTable, released)) === 0) return;
     const [row] = await tx.get(scheduleTable, [schedule.id]);
     if (row) await tx.replace(scheduleTable, [{ ...row, nextEnd: run.windowEnd }]);
   });
 }
 
-/** Runs at the start of the server: marks runs that a crash interrupted as failed. */
-export async function failInterruptedRuns({ catalog, system }: Services, project: KeyProject): Promise<void> {
-  const filter = equals("status", "RUNNING");
+/** Marks the runs of servers that have ended as failed. */
+export async function failAbandonedRuns(
+  { catalog, system }: Services,
+  project: KeyProject,
+  abandoned: Filter,
+): Promise<void> {
+  const filter = and(abandoned, equals("status", "RUNNING"));
   await catalog.write(project.id, async (tx) => {
     const limit = await tx.count(scheduleRunTable, filter);
     const rows = await tx.find(scheduleRunTable, { filter, order: byId, page: { limit } });

@@ -78,7 +78,7 @@ const runSchema = Type.Object(
   { title: "ModelScheduleRun" },
 );
 
-const runJson = ({ problem, endedTime, points, ...run }: ScheduleRun) => ({
+const runJson = ({ problem, endedTime, points, owner: _, ...run }: ScheduleRun) => ({
   ...run,
   ...{ errorMsg: problem ?? null, completedTime: endedTime ?? null, datapoints: points ?? null },
 });

@@ -28,6 +28,8 @@ export interface ScheduleRun {
   readonly status: (typeof runStates)[number];
   readonly problem?: string;
   readonly startedTime: number;
+  /** The server that runs it. */
+  readonly owner?: number;
   readonly endedTime?: number;
   /** The number of written datapoints. */
   readonly points?: number;
@@ -64,6 +66,7 @@ export const scheduleRunTable: Table<ScheduleRun> = {
     status: required("text"),
     problem: optional("text"),
     startedTime: required("integer"),
+    owner: optional("integer"),
     endedTime: optional("integer"),
     points: optional("integer"),
   },

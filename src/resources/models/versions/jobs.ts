@@ -1,16 +1,16 @@
 // Trainings and deployments: background jobs, whose state is the status of their version.
 //
-// The next start of the server starts jobs that were still waiting. A job that was running has failed, as
-// it is unknown how far it got; it can be deployed again.
+// When the server of a job has ended, another one, or the next start, runs the job if it was still waiting. A
+// job that was running has failed, as it is unknown how far it got; it can be deployed again.
 
 import type { ApiKeys, KeyProject } from "../../../access/api-keys.ts";
 import { type Caller, requireCapability } from "../../../access/caller.ts";
 import type { Services } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
 import type { ModelTask, RunFile } from "../../../model-runner/model-runner.ts";
-import { oneOf } from "../../../query/filter.ts";
+import { and, type Filter, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
-import type { CatalogWriter } from "../../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter } from "../../../storage/catalog.ts";
 import { storeAttachment } from "../../files/attachments/attachments.ts";
 import { removeBlobs } from "../../files/removals.ts";
 import { artifactTable, type Version, versionTable } from "../schema.ts";
@@ -21,10 +21,11 @@ import { deleteArtifactsOf } from "./rows.ts";
 /** Starts the job for the status of a version; returns at once. */
 export function startJob(services: Services, project: KeyProject, versionId: number): void {
   const { jobs, report } = services.models;
-  const job = { services, project, versionId };
-  jobs
-    .run(versionId, (signal) => runJob({ ...job, signal }).catch((problem) => unlessAborted(signal, problem)))
-    .catch(report);
+  const job = { services, project, versionId, owner: services.lease.owner };
+  const isOwned = async () => (await read(job)) !== undefined;
+  const run = (signal: AbortSignal) =>
+    runJob({ ...job, signal }).catch((problem) => unlessAborted(signal, problem));
+  jobs.run(versionId, (signal) => services.lease.own({ signal, isOwned, run })).catch(report);
 }
 
 /** An abort by a stop or a deletion is not an error. */
@@ -36,23 +37,24 @@ interface Job {
   readonly services: Services;
   readonly project: KeyProject;
   readonly versionId: number;
+  /** The lease that its version names. */
+  readonly owner: number;
   readonly signal: AbortSignal;
 }
 
 /** Deploys a trained version at once. */
 async function runJob(job: Job): Promise<void> {
   for (let version = await read(job); version; version = await read(job)) {
-    const { status } = version;
-    if (status !== "TRAINING" && status !== "DEPLOYING") return;
     const problem = await problemOf(job, () => run(job, version));
     await finish(job, problem);
   }
 }
 
 /** A failed training leaves no artifacts, as they may be incomplete. */
-async function finish({ services, project, versionId }: Job, problem: string | undefined): Promise<void> {
+async function finish(job: Job, problem: string | undefined): Promise<void> {
+  const { services, project } = job;
   const blobs = await services.catalog.write(project.id, async (tx) => {
-    const [row] = await tx.get(versionTable, [versionId]);
+    const row = await ownVersion(tx, job);
     return row ? finishVersion(tx, [row], { problem, nowMs: services.system.nowMs() }) : [];
   });
   await removeBlobs(services, project.id, blobs);
@@ -79,18 +81,26 @@ async function finishVersion(
   );
 }
 
-async function read({ services, project, versionId }: Job): Promise<Version | undefined> {
-  const [version] = await services.catalog.read(project.id, (tx) => tx.get(versionTable, [versionId]));
-  return version;
+type OwnJob = Omit<Job, "signal">;
+
+const read = (job: OwnJob): Promise<Version | undefined> =>
+  job.services.catalog.read(job.project.id, (tx) => ownVersion(tx, job));
+
+/** The version while the job runs; undefined if it was deleted, has ended, or is another server's. */
+async function ownVersion(
+  tx: CatalogReader,
+  { versionId, owner }: Pick<Job, "versionId" | "owner">,
+): Promise<Version | undefined> {
+  const [row] = await tx.get(versionTable, [versionId]);
+  const isRunning = row?.status === "TRAINING" || row?.status === "DEPLOYING";
+  return isRunning && row.owner === owner ? row : undefined;
 }
 
-/** Writes nothing if the version was deleted meanwhile. */
-async function write(
-  { services, project, versionId }: Job,
-  change: (row: Version) => Version,
-): Promise<void> {
+/** Writes nothing if the version is no longer of this job. */
+async function write(job: Job, change: (row: Version) => Version): Promise<void> {
+  const { services, project } = job;
   await services.catalog.write(project.id, async (tx) => {
-    const [row] = await tx.get(versionTable, [versionId]);
+    const row = await ownVersion(tx, job);
     if (row) await tx.replace(versionTable, [change(row)]);
   });
 }
@@ -153,14 +163,11 @@ async function jobCaller(
 
 type StoredArtifact = { readonly name: string; readonly bytes: AsyncIterable<Uint8Array> };
 
-async function keepArtifact(
-  { services, project, versionId }: Job,
-  { name, bytes }: StoredArtifact,
-): Promise<void> {
+async function keepArtifact(job: Job, { name, bytes }: StoredArtifact): Promise<void> {
+  const { services, project, versionId } = job;
   const given = { name: fileNameOf(name), bytes };
   await storeAttachment(services, project.id, given, async (tx, { id }) => {
-    const [version] = await tx.get(versionTable, [versionId]);
-    if (!version) throw fail("ids-unknown", { field: "versionId", ids: [versionId] });
+    if (!(await ownVersion(tx, job))) throw fail("ids-unknown", { field: "versionId", ids: [versionId] });
     await tx.insert(artifactTable, [{ id, versionId, name }]);
   });
 }
@@ -168,18 +175,29 @@ async function keepArtifact(
 const unfinished = oneOf("status", ["TRAINING", "DEPLOYING"]);
 
 /**
- * Runs at the start of the server: marks interrupted jobs as failed, and returns the versions whose jobs
- * can start.
+ * Takes over the jobs of servers that have ended: marks those that were running as failed, and starts those
+ * that were waiting.
  */
-export async function unfinishedJobs(services: Services, project: KeyProject): Promise<number[]> {
+export async function takeOverJobs(
+  services: Services,
+  project: KeyProject,
+  abandoned: Filter,
+): Promise<void> {
+  const { lease } = services;
+  const filter = and(unfinished, abandoned);
   const { waiting, blobs } = await services.catalog.write(project.id, async (tx) => {
-    const limit = await tx.count(versionTable, unfinished);
-    const rows = await tx.find(versionTable, { filter: unfinished, order: byId, page: { limit } });
+    const limit = await tx.count(versionTable, filter);
+    const rows = await tx.find(versionTable, { filter, order: byId, page: { limit } });
     const problem = "The server stopped while this ran; deploy it again, or train another version";
     const ran = rows.filter(({ jobStartedTime }) => jobStartedTime !== undefined);
     const blobs = await finishVersion(tx, ran, { problem, nowMs: services.system.nowMs() });
-    return { waiting: rows.filter((row) => !ran.includes(row)).map(({ id }) => id), blobs };
+    const waiting = rows.filter((row) => !ran.includes(row));
+    await tx.replace(
+      versionTable,
+      waiting.map((row) => ({ ...row, owner: lease.owner })),
+    );
+    return { waiting, blobs };
   });
   await removeBlobs(services, project.id, blobs);
-  return waiting;
+  for (const { id } of waiting) startJob(services, project, id);
 }

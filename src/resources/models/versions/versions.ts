@@ -57,13 +57,15 @@ export async function trainVersion(
   return version;
 }
 
-const jobOf = ({ caller: { userId } }: RequestContext): Pick<Version, "jobAccountId"> =>
-  userId === undefined ? {} : { jobAccountId: userId };
+const jobOf = ({ lease, caller: { userId } }: RequestContext): Pick<Version, "jobAccountId" | "owner"> => ({
+  owner: lease.owner,
+  ...(userId !== undefined && { jobAccountId: userId }),
+});
 
 async function create(
   ctx: RequestContext,
   modelId: number,
-  item: Pick<Version, "status" | "training" | "jobAccountId"> & NewVersion,
+  item: Pick<Version, "status" | "training" | "jobAccountId" | "owner"> & NewVersion,
 ): Promise<Version> {
   requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
   return ctx.catalog.write(ctx.projectId, async (tx) => {

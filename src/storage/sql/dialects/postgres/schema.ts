@@ -26,9 +26,10 @@ export const sqlTypes = {
 export const startLengthIndexed = 24;
 
 /** What servers share beside the records. */
-export const [generationsTable, idsTable, secretsTable] = [
+export const [generationsTable, idsTable, leasesTable, secretsTable] = [
   "catalog_generations",
   "catalog_last_ids",
+  "catalog_server_leases",
   "catalog_secrets",
 ] as const;
 export const [idSequence, serverSequence, versionSequence] = [
@@ -44,6 +45,8 @@ const ownTables = (firstId: number) => [
   `create table if not exists ${generationsTable} (server bigint, tenant bigint, name text collate "C",
     value bigint not null, changed timestamptz not null default now(), primary key (server, tenant, name))`,
   `create table if not exists ${idsTable} (tenant bigint primary key, value bigint not null)`,
+  `create table if not exists ${leasesTable} (number bigint primary key, expires timestamptz not null,
+    has_ended smallint not null default 0)`,
   secretsTableText,
   `create sequence if not exists ${idSequence} as bigint increment by ${limits.catalogIdsReserved}
     start with ${firstId}`,
@@ -51,6 +54,7 @@ const ownTables = (firstId: number) => [
   `create sequence if not exists ${versionSequence} as bigint increment by ${limits.pointVersionsReserved}`,
   // Of servers that ended long ago; those that run have seen the changes.
   `delete from ${generationsTable} where changed < now() - interval '1 day'`,
+  `delete from ${leasesTable} where has_ended = 1 and expires < now() - interval '1 day'`,
   // Ids that were loaded with their records are not reserved again.
   `select setval('${idSequence}', last) from (select coalesce(max(value), 0) as last from ${idsTable}) ids
     where last > (select last_value from ${idSequence})`,
@@ -132,6 +136,9 @@ export interface SchemaSettings {
 
 /** Two servers that start at once must not both migrate. */
 export const migrationLock = -2;
+
+/** Leases are granted one after another, so that a list with a lease has all those before it. */
+export const leaseLock = -3;
 
 /** Brings the schema to what the tables declare, inside the caller's transaction. */
 export async function prepareSchema(

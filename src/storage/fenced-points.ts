@@ -1,0 +1,16 @@
+// A points store that checks before each write that the writer still may.
+import type { PointsStore } from "./points.ts";
+
+/** `check` throws if the writer has lost its lease. */
+export const fencedPoints = (points: PointsStore, check: () => void): PointsStore => ({
+  append: async (batch) => {
+    check();
+    await points.append(batch);
+  },
+  scan: (query) => points.scan(query),
+  aggregate: (query) => points.aggregate(query),
+  latest: (series, beforeMs) => points.latest(series, beforeMs),
+  delete: (series, range) => points.delete(series, range),
+  stats: () => points.stats(),
+  close: () => points.close(),
+});
