@@ -1,10 +1,16 @@
-// The dialog with a form that edits a record: its fields, the refusal of the server, and the buttons.
+// The dialog with a form for a record: its fields, the refusal of the server, and the buttons.
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import { Refusal } from "./confirm.tsx";
 
 interface EditDialogProps {
   readonly title: string;
+  /** The label of the button that submits the form. */
+  readonly action?: string;
+  /** `lg` for forms with many fields. */
+  readonly size?: "md" | "lg";
+  /** Whether the fields are filled in well enough to submit them. */
+  readonly isComplete?: boolean;
   readonly isPending: boolean;
   readonly problem: unknown;
   onSave(): void;
@@ -13,13 +19,23 @@ interface EditDialogProps {
   readonly children: ReactNode;
 }
 
-export function EditDialog({ title, isPending, problem, onSave, onClose, children }: EditDialogProps) {
+export function EditDialog({
+  title,
+  action = "Save",
+  size = "md",
+  isComplete = true,
+  isPending,
+  problem,
+  onSave,
+  onClose,
+  children,
+}: EditDialogProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    onSave();
+    if (isComplete) onSave();
   };
   return (
-    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
+    <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ "aria-label": "Close" }}>
       <form onSubmit={submit}>
         <Stack>
           {children}
@@ -28,8 +44,8 @@ export function EditDialog({ title, isPending, problem, onSave, onClose, childre
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" loading={isPending}>
-              Save
+            <Button type="submit" loading={isPending} disabled={!isComplete}>
+              {action}
             </Button>
           </Group>
         </Stack>

@@ -1,13 +1,13 @@
 // Dialogs that create an account and change its groups.
-import { Button, Group, Modal, MultiSelect, Stack, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { MultiSelect, TextInput } from "@mantine/core";
+import { useState } from "react";
 import {
   postGroupsByGroupIdUsers,
   postGroupsByGroupIdUsersRemove,
   postUsers,
   type User,
 } from "../../api/generated.ts";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { useChange, useGroups } from "./data.ts";
 
 export function NewAccount({ onClose }: { onClose(): void }) {
@@ -19,29 +19,25 @@ export function NewAccount({ onClose }: { onClose(): void }) {
     done: (item) => `Created the account ${item.uniqueName}. Give it a key to use it.`,
     onDone: onClose,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ uniqueName: uniqueName.trim(), groups: groups.map(Number) });
-  };
   return (
-    <Modal opened onClose={onClose} title="New account" closeButtonProps={{ "aria-label": "Close" }}>
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            label="Name"
-            description="A person or a program, such as dashboard-hall-3"
-            value={uniqueName}
-            onChange={(event) => setName(event.currentTarget.value)}
-            maxLength={255}
-            data-autofocus
-            required
-          />
-          <GroupSelect value={groups} onChange={setGroups} />
-          <Refusal problem={create.error} />
-          <Buttons action="Create" isPending={create.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Modal>
+    <EditDialog
+      title="New account"
+      action="Create"
+      isComplete={uniqueName.trim() !== ""}
+      {...{ isPending: create.isPending, problem: create.error, onClose }}
+      onSave={() => create.mutate({ uniqueName: uniqueName.trim(), groups: groups.map(Number) })}
+    >
+      <TextInput
+        label="Name"
+        description="A person or a program, such as dashboard-hall-3"
+        value={uniqueName}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={255}
+        data-autofocus
+        required
+      />
+      <GroupSelect value={groups} onChange={setGroups} />
+    </EditDialog>
   );
 }
 
@@ -61,27 +57,19 @@ export function AccountGroups({ account, onClose }: { account: User; onClose(): 
     done: () => `Changed the groups of ${account.uniqueName}.`,
     onDone: onClose,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const save = () => {
     const before = account.groups.map(String);
     const added = groups.filter((id) => !before.includes(id));
     change.mutate({ added, removed: before.filter((id) => !groups.includes(id)) });
   };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <EditDialog
       title={`Groups of ${account.uniqueName}`}
-      closeButtonProps={{ "aria-label": "Close" }}
+      {...{ isPending: change.isPending, problem: change.error, onClose }}
+      onSave={save}
     >
-      <form onSubmit={submit}>
-        <Stack>
-          <GroupSelect value={groups} onChange={setGroups} />
-          <Refusal problem={change.error} />
-          <Buttons action="Save" isPending={change.isPending} onClose={onClose} />
-        </Stack>
-      </form>
-    </Modal>
+      <GroupSelect value={groups} onChange={setGroups} />
+    </EditDialog>
   );
 }
 
@@ -99,18 +87,5 @@ function GroupSelect({ value, onChange }: { value: string[]; onChange(value: str
       clearButtonProps={{ "aria-label": "Clear the groups" }}
       hidePickedOptions
     />
-  );
-}
-
-function Buttons({ action, isPending, onClose }: { action: string; isPending: boolean; onClose(): void }) {
-  return (
-    <Group justify="flex-end">
-      <Button variant="default" onClick={onClose}>
-        Cancel
-      </Button>
-      <Button type="submit" loading={isPending}>
-        {action}
-      </Button>
-    </Group>
   );
 }

@@ -12,48 +12,37 @@ import {
   type SecurityCategory,
   type User,
 } from "../../api/generated.ts";
+import { allItems } from "../../api/list-pages.ts";
 import { useProject } from "../../session/session.ts";
-
-interface ListPage<Item> {
-  readonly data: { readonly data: { readonly items: Item[]; readonly nextCursor?: string } };
-}
-
-/** All pages of a list; administration lists are short. */
-async function allOf<Item>(read: (cursor: string | undefined) => Promise<ListPage<Item>["data"]>) {
-  const items: Item[] = [];
-  let cursor: string | undefined;
-  do {
-    const { data } = await read(cursor);
-    items.push(...data.items);
-    cursor = data.nextCursor;
-  } while (cursor !== undefined);
-  return items;
-}
 
 const accountsQuery = (project: string) =>
   queryOptions({
     queryKey: ["access", project, "accounts"],
-    queryFn: ({ signal }) => allOf<User>((cursor) => getUsers(project, { cursor }, { signal })),
+    queryFn: ({ signal }) =>
+      allItems<User>(async (cursor) => (await getUsers(project, { cursor }, { signal })).data),
   });
 
 const keysQuery = (project: string) =>
   queryOptions({
     queryKey: ["access", project, "keys"],
     queryFn: ({ signal }) =>
-      allOf<ApiKey>((cursor) => getApikeys(project, { all: true, cursor }, { signal })),
+      allItems<ApiKey>(async (cursor) => (await getApikeys(project, { all: true, cursor }, { signal })).data),
   });
 
 const groupsQuery = (project: string) =>
   queryOptions({
     queryKey: ["access", project, "groups"],
-    queryFn: ({ signal }) => allOf<Group>((cursor) => getGroups(project, { all: true, cursor }, { signal })),
+    queryFn: ({ signal }) =>
+      allItems<Group>(async (cursor) => (await getGroups(project, { all: true, cursor }, { signal })).data),
   });
 
 const categoriesQuery = (project: string) =>
   queryOptions({
     queryKey: ["access", project, "categories"],
     queryFn: ({ signal }) =>
-      allOf<SecurityCategory>((cursor) => getSecuritycategories(project, { cursor }, { signal })),
+      allItems<SecurityCategory>(
+        async (cursor) => (await getSecuritycategories(project, { cursor }, { signal })).data,
+      ),
   });
 
 export const useAccounts = () => useQuery(accountsQuery(useProject()));

@@ -1,12 +1,12 @@
 // The groups, their rights in short, and how many accounts are in them.
-import { ActionIcon, Badge, Button, Modal, Group as Row, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Badge, Button, Group as Row, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Eye, Plus } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { type Group, postGroups } from "../../api/generated.ts";
 import { seeAs } from "../../session/see-as.ts";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import classes from "./access.module.css";
@@ -114,34 +114,23 @@ function NewGroup({ onClose, onCreated }: { onClose(): void; onCreated(id: numbe
     done: (item) => `Created the group ${item}. It grants nothing yet.`,
     onDone: onCreated,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate(name.trim());
-  };
   return (
-    <Modal opened onClose={onClose} title="New group" closeButtonProps={{ "aria-label": "Close" }}>
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            label="Name"
-            description="For people with the same rights, such as operators of unit 24"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            maxLength={255}
-            data-autofocus
-            required
-          />
-          <Refusal problem={create.error} />
-          <Row justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={name.trim() === ""}>
-              Create and set rights
-            </Button>
-          </Row>
-        </Stack>
-      </form>
-    </Modal>
+    <EditDialog
+      title="New group"
+      action="Create and set rights"
+      isComplete={name.trim() !== ""}
+      {...{ isPending: create.isPending, problem: create.error, onClose }}
+      onSave={() => create.mutate(name.trim())}
+    >
+      <TextInput
+        label="Name"
+        description="For people with the same rights, such as operators of unit 24"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        maxLength={255}
+        data-autofocus
+        required
+      />
+    </EditDialog>
   );
 }

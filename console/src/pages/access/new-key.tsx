@@ -1,8 +1,8 @@
 // Creates a key of an account and shows it once.
-import { Button, Group, Modal, NativeSelect, Stack, Text } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Button, Modal, NativeSelect, Stack, Text } from "@mantine/core";
+import { useState } from "react";
 import { postApikeys, type User } from "../../api/generated.ts";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { Secret } from "../../ui/secret.tsx";
 import { useChange } from "./data.ts";
 
@@ -25,51 +25,42 @@ export function NewKey({ account, onClose }: { account: Pick<User, "id" | "uniqu
     },
     done: () => `Created a key of ${account.uniqueName}.`,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate(days === "" ? undefined : Date.now() + Number(days) * dayMs);
-  };
+  const title = `New key of ${account.uniqueName}`;
+  if (create.data === undefined)
+    return (
+      <EditDialog
+        title={title}
+        action="Create the key"
+        {...{ isPending: create.isPending, problem: create.error, onClose }}
+        onSave={() => create.mutate(days === "" ? undefined : Date.now() + Number(days) * dayMs)}
+      >
+        <NativeSelect
+          label="Valid for"
+          data={lifetimes}
+          value={days}
+          onChange={(event) => setDays(event.currentTarget.value)}
+          data-autofocus
+        />
+        <Text size="sm" c="var(--text-quiet)">
+          The key ends no later than the key or login that you signed in with. After a sign-in by a one-time
+          link it depends on nothing.
+        </Text>
+      </EditDialog>
+    );
   return (
     <Modal
       opened
       onClose={onClose}
-      title={`New key of ${account.uniqueName}`}
-      closeOnClickOutside={create.data === undefined}
+      title={title}
+      closeOnClickOutside={false}
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      {create.data === undefined ? (
-        <form onSubmit={submit}>
-          <Stack>
-            <NativeSelect
-              label="Valid for"
-              data={lifetimes}
-              value={days}
-              onChange={(event) => setDays(event.currentTarget.value)}
-              data-autofocus
-            />
-            <Text size="sm" c="var(--text-quiet)">
-              The key ends no later than the key or login that you signed in with. After a sign-in by a
-              one-time link it depends on nothing.
-            </Text>
-            <Refusal problem={create.error} />
-            <Group justify="flex-end">
-              <Button variant="default" onClick={onClose}>
-                Cancel
-              </Button>
-              <Button type="submit" loading={create.isPending}>
-                Create the key
-              </Button>
-            </Group>
-          </Stack>
-        </form>
-      ) : (
-        <Stack>
-          <Secret value={create.data} account={account.uniqueName} />
-          <Button variant="default" onClick={onClose}>
-            I have copied it
-          </Button>
-        </Stack>
-      )}
+      <Stack>
+        <Secret value={create.data} account={account.uniqueName} />
+        <Button variant="default" onClick={onClose}>
+          I have copied it
+        </Button>
+      </Stack>
     </Modal>
   );
 }

@@ -1,8 +1,8 @@
 // The form of a new or existing asset.
-import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Textarea, TextInput } from "@mantine/core";
+import { type ChangeEvent, useState } from "react";
 import type { Asset } from "../../api/generated.ts";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { MetadataFields, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
 import type { AssetMutation } from "./use-asset-change.ts";
 
@@ -24,60 +24,47 @@ interface AssetFormProps {
   onClose(): void;
 }
 
-const texts = [
+const textFields = [
   { field: "externalId", label: "External id", note: "What other systems call it; unique" },
   { field: "source", label: "Source", note: "The system it comes from" },
   { field: "sourceId", label: "Id in the source", note: undefined },
 ] as const;
 
+type TextField = "name" | "description" | (typeof textFields)[number]["field"];
+
+const textsOf = (asset: Asset | undefined): Record<TextField, string> => ({
+  name: asset?.name ?? "",
+  description: asset?.description ?? "",
+  externalId: asset?.externalId ?? "",
+  source: asset?.source ?? "",
+  sourceId: asset?.sourceId ?? "",
+});
+
 export function AssetForm({ title, action, asset, change, onClose }: AssetFormProps) {
-  const [pairs, setPairs] = useState(pairsOf(asset?.metadata));
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (field: string) => String(form.get(field) ?? "").trim();
-    const optional = ["description", ...texts.map(({ field }) => field)].filter(
-      (field) => text(field) !== "",
+  const [texts, setTexts] = useState(() => textsOf(asset));
+  const [pairs, setPairs] = useState(() => pairsOf(asset?.metadata));
+  const save = () => {
+    const filled = Object.entries(texts).flatMap(([field, text]) =>
+      text.trim() === "" ? [] : [[field, text.trim()]],
     );
-    change.mutate({
-      name: text("name"),
-      ...Object.fromEntries(optional.map((field) => [field, text(field)])),
-      metadata: metadataOf(pairs),
-    });
+    change.mutate({ name: texts.name, ...Object.fromEntries(filled), metadata: metadataOf(pairs) });
   };
+  const text = (field: TextField) => ({
+    value: texts[field],
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      setTexts({ ...texts, [field]: event.currentTarget.value }),
+  });
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          <TextInput name="name" label="Name" required defaultValue={asset?.name} data-autofocus />
-          <Textarea
-            name="description"
-            label="Description"
-            autosize
-            minRows={2}
-            defaultValue={asset?.description}
-          />
-          {texts.map(({ field, label, note }) => (
-            <TextInput
-              key={field}
-              name={field}
-              label={label}
-              description={note}
-              defaultValue={asset?.[field]}
-            />
-          ))}
-          <MetadataFields pairs={pairs} onChange={setPairs} />
-          <Refusal problem={change.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={change.isPending}>
-              {action}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <EditDialog
+      {...{ title, action, isPending: change.isPending, problem: change.error, onClose }}
+      onSave={save}
+    >
+      <TextInput label="Name" required data-autofocus {...text("name")} />
+      <Textarea label="Description" autosize minRows={2} {...text("description")} />
+      {textFields.map(({ field, label, note }) => (
+        <TextInput key={field} label={label} description={note} {...text(field)} />
+      ))}
+      <MetadataFields pairs={pairs} onChange={setPairs} />
+    </EditDialog>
   );
 }

@@ -1,5 +1,5 @@
 // Moves an asset with everything below it to another parent, or makes it a root.
-import { Button, Group, Modal, Radio, Stack, Text, TextInput } from "@mantine/core";
+import { Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Search } from "lucide-react";
@@ -12,7 +12,7 @@ import {
 } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { useAssetChange } from "./use-asset-change.ts";
 
 const typingPauseMs = 200;
@@ -37,47 +37,38 @@ export function MoveAsset({ asset, contents, onClose }: MoveAssetProps) {
   });
   const below = contents?.assets ?? 0;
   return (
-    <Modal opened onClose={onClose} title={`Move ${asset.name}`} closeButtonProps={{ "aria-label": "Close" }}>
-      <Stack gap="sm">
-        {below > 0 && (
-          <Text size="sm">
-            The {below === 1 ? "asset" : `${countText(below)} assets`} below it will move with it. Groups that
-            are limited to subtrees may see more or less of them afterwards.
-          </Text>
-        )}
-        <TextInput
-          label="New parent"
-          placeholder="Words of its name or description"
-          leftSection={<Search size={15} aria-hidden />}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          data-autofocus
-        />
-        <Radio.Group aria-label="New parent" value={chosen ?? null} onChange={setChosen}>
-          <Stack gap={8}>
-            {hits.map(({ id, name, description }) => (
-              <Radio key={id} value={String(id)} label={name} description={description} size="sm" />
-            ))}
-            {asset.parentId !== undefined && (
-              <Radio value={root} label="No parent: the asset becomes a root" size="sm" />
-            )}
-          </Stack>
-        </Radio.Group>
-        <Refusal problem={move.error} />
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button
-            disabled={chosen === undefined}
-            loading={move.isPending}
-            onClick={() => chosen !== undefined && move.mutate(chosen)}
-          >
-            {below === 0 ? "Move the asset" : `Move ${countText(below + 1)} assets`}
-          </Button>
-        </Group>
-      </Stack>
-    </Modal>
+    <EditDialog
+      title={`Move ${asset.name}`}
+      action={below === 0 ? "Move the asset" : `Move ${countText(below + 1)} assets`}
+      isComplete={chosen !== undefined}
+      {...{ isPending: move.isPending, problem: move.error, onClose }}
+      onSave={() => move.mutate(chosen!)}
+    >
+      {below > 0 && (
+        <Text size="sm">
+          The {below === 1 ? "asset" : `${countText(below)} assets`} below it will move with it. Groups that
+          are limited to subtrees may see more or less of them afterwards.
+        </Text>
+      )}
+      <TextInput
+        label="New parent"
+        placeholder="Words of its name or description"
+        leftSection={<Search size={15} aria-hidden />}
+        value={text}
+        onChange={(event) => setText(event.currentTarget.value)}
+        data-autofocus
+      />
+      <Radio.Group aria-label="New parent" value={chosen ?? null} onChange={setChosen}>
+        <Stack gap={8}>
+          {hits.map(({ id, name, description }) => (
+            <Radio key={id} value={String(id)} label={name} description={description} size="sm" />
+          ))}
+          {asset.parentId !== undefined && (
+            <Radio value={root} label="No parent: the asset becomes a root" size="sm" />
+          )}
+        </Stack>
+      </Radio.Group>
+    </EditDialog>
   );
 }
 

@@ -1,10 +1,10 @@
 // Creates a key for one tool: of a new account that is named after it, or of the account of the session.
-import { Button, Group, Modal, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { NativeSelect, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { getGroups, postApikeys, postUsers } from "../../api/generated.ts";
 import { type Session, useSession } from "../../session/session.ts";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 
 export interface NewConnectKey {
   readonly value: string;
@@ -29,49 +29,30 @@ export function ConnectKey({ tool, onCreated, onClose }: ConnectKeyProps) {
   const [name, setName] = useState(() => nameFor(tool, session));
   const [group, setGroup] = useState("");
   const create = useCreateKey(session, onCreated);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate({ name: name.trim(), group });
-  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <EditDialog
       title={`New key for ${tool}`}
-      closeButtonProps={{ "aria-label": "Close" }}
+      action="Create the key"
+      {...{ isPending: create.isPending, problem: create.error, onClose }}
+      onSave={() => create.mutate({ name: name.trim(), group })}
     >
-      <form onSubmit={submit}>
-        <Stack>
-          {session.isAdministrator ? (
-            <>
-              <TextInput
-                label="Name"
-                description="The key belongs to a new account with this name"
-                value={name}
-                onChange={(event) => setName(event.currentTarget.value)}
-                maxLength={255}
-                data-autofocus
-                required
-              />
-              <RightsSelect value={group} onChange={setGroup} />
-            </>
-          ) : (
-            <Text size="sm">
-              The key has your own rights, and is listed as a key of {session.account.name}.
-            </Text>
-          )}
-          <Refusal problem={create.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending}>
-              Create the key
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      {session.isAdministrator ? (
+        <>
+          <TextInput
+            label="Name"
+            description="The key belongs to a new account with this name"
+            value={name}
+            onChange={(event) => setName(event.currentTarget.value)}
+            maxLength={255}
+            data-autofocus
+            required
+          />
+          <RightsSelect value={group} onChange={setGroup} />
+        </>
+      ) : (
+        <Text size="sm">The key has your own rights, and is listed as a key of {session.account.name}.</Text>
+      )}
+    </EditDialog>
   );
 }
 

@@ -1,13 +1,13 @@
 // Creates or edits an event.
-import { Button, Group, Modal, Stack, Textarea, TextInput } from "@mantine/core";
+import { Group, Textarea, TextInput } from "@mantine/core";
 import { DateTimePicker } from "@mantine/dates";
 import { useMutation } from "@tanstack/react-query";
-import { type ChangeEvent, type FormEvent, useState } from "react";
+import { type ChangeEvent, useState } from "react";
 import { type Event, type NewEvent, patchEventsByEventId, postEvents } from "../../api/generated.ts";
 import { localTimeMs, localTimeText } from "../../lib/local-time.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { MetadataFields, type MetadataPair, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
 
 interface EventFormProps {
@@ -31,37 +31,21 @@ export function EventForm({ event, onSaved, onClose }: EventFormProps) {
   });
   const isBackwards =
     fields.start !== null && fields.end !== null && localTimeMs(fields.end)! < localTimeMs(fields.start)!;
-  const submit = (submitted: FormEvent) => {
-    submitted.preventDefault();
-    if (!isBackwards) mutate();
-  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <EditDialog
       title={event ? "Edit the event" : "New event"}
+      action={event ? "Save" : "Create the event"}
       size="lg"
-      closeButtonProps={{ "aria-label": "Close" }}
+      isComplete={!isBackwards}
+      {...{ isPending, problem: error, onClose }}
+      onSave={mutate}
     >
-      <form onSubmit={submit}>
-        <Stack>
-          <EventFields
-            fields={fields}
-            isBackwards={isBackwards}
-            onChange={(part) => setFields({ ...fields, ...part })}
-          />
-          <Refusal problem={error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={isPending}>
-              {event ? "Save" : "Create the event"}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <EventFields
+        fields={fields}
+        isBackwards={isBackwards}
+        onChange={(part) => setFields({ ...fields, ...part })}
+      />
+    </EditDialog>
   );
 }
 

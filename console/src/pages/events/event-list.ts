@@ -2,24 +2,17 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type Event, getEvents, getEventsSearch } from "../../api/generated.ts";
+import { allPages, cursorPage, listQuery, type ReadPage, searchPage } from "../../api/list-pages.ts";
+import { addressOf } from "../../lib/address.ts";
+import { filtered, literal } from "../../lib/odata.ts";
 import type { ApiRequest } from "../../lib/snippets.ts";
 import { useProject } from "../../session/session.ts";
 import type { EventsSearch, TimeRange } from "./search.ts";
 
 const pageSize = 500;
-const exportPageSize = 1_000;
-/** The largest offset of a search; it has no results beyond. */
-const searchOffsetMax = 1_000;
 const refreshMs = 60_000;
 
 type Filter = Pick<EventsSearch, "text" | "type" | "subtype" | "assets">;
-
-interface EventsPageResult {
-  readonly items: readonly Event[];
-  readonly next: string | undefined;
-  /** Whether a search has more results than it can return. */
-  readonly isCut: boolean;
-}
 
 const parametersOf = ({ type, subtype, assets }: Filter) => ({
   $type: type,
@@ -27,31 +20,21 @@ const parametersOf = ({ type, subtype, assets }: Filter) => ({
   assetSubtrees: assets && JSON.stringify(assets),
 });
 
-interface PageOptions {
-  readonly position: string | undefined;
-  readonly limit: number;
-  readonly signal: AbortSignal;
-}
-
-/** Events that begin in the range. A search has pages by offset; the list has pages by cursor. */
-async function readPage(
-  project: string,
-  filter: Filter & TimeRange,
-  { position, limit, signal }: PageOptions,
-): Promise<EventsPageResult> {
-  const { text, startMs, endMs } = filter;
-  const query = { ...parametersOf(filter), minStartTime: startMs, maxStartTime: endMs, limit };
-  if (text === undefined) {
-    const { data } = await getEvents(project, { ...query, sort: "DESC", cursor: position }, { signal });
-    return { items: data.items, next: data.nextCursor, isCut: false };
-  }
-  const offset = Number(position ?? 0);
-  const search = { ...query, description: text, sort: "startTime", dir: "desc", offset } as const;
-  const { items } = (await getEventsSearch(project, search, { signal })).data;
-  const isFull = items.length === limit;
-  const hasNext = isFull && offset + limit <= searchOffsetMax;
-  return { items, next: hasNext ? String(offset + limit) : undefined, isCut: isFull && !hasNext };
-}
+/** Reads the events that begin in the range. */
+const reader =
+  (project: string, filter: Filter & TimeRange): ReadPage<Event> =>
+  async (page) => {
+    const { limit, signal, position: cursor } = page;
+    const { text: description, startMs, endMs } = filter;
+    const query = { ...parametersOf(filter), minStartTime: startMs, maxStartTime: endMs, limit };
+    if (description === undefined)
+      return cursorPage((await getEvents(project, { ...query, sort: "DESC", cursor }, { signal })).data);
+    const search = { ...query, description, sort: "startTime", dir: "desc" } as const;
+    return searchPage(
+      page,
+      async (offset) => (await getEventsSearch(project, { ...search, offset }, { signal })).data.items,
+    );
+  };
 
 /** Events that began before the range and end in it or after it, the latest end first. */
 async function readLasting(
@@ -82,14 +65,11 @@ export interface EventList {
 export function useEventList(search: EventsSearch, range: TimeRange): EventList {
   const project = useProject();
   const filter = { ...filterOf(search), ...range };
+  const queryKey = ["events", project, "list", filter];
   const list = useInfiniteQuery({
-    queryKey: ["events", project, "list", filter],
-    initialPageParam: undefined as string | undefined,
+    ...listQuery({ queryKey, pageSize, read: reader(project, filter) }),
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
-    queryFn: ({ pageParam: position, signal }) =>
-      readPage(project, filter, { position, limit: pageSize, signal }),
-    getNextPageParam: ({ next }) => next,
   });
   const lasting = useQuery({
     queryKey: ["events", project, "lasting", filter],
@@ -118,12 +98,7 @@ export async function* allEvents(
   filter: EventsSearch & TimeRange,
   signal: AbortSignal,
 ): AsyncGenerator<readonly Event[]> {
-  let position: string | undefined;
-  do {
-    const page = await readPage(project, filter, { position, limit: exportPageSize, signal });
-    yield page.items;
-    position = page.next;
-  } while (position !== undefined);
+  yield* allPages(reader(project, filter), signal);
   yield await readLasting(project, filter, signal);
 }
 
@@ -135,20 +110,14 @@ export function requestOf(project: string, search: EventsSearch, { startMs, endM
     ...{ minStartTime: startMs, maxStartTime: endMs, limit: 100 },
     ...(text === undefined ? { sort: "DESC" } : { description: text, sort: "startTime", dir: "desc" }),
   };
-  const sent = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  const query = new URLSearchParams(sent.map(([name, value]) => [name, String(value)]));
-  const path = text === undefined ? "/events" : "/events/search";
-  return { method: "GET", project, path: `${path}?${query}`, odata: odataOf(search, { startMs, endMs }) };
+  const path = `${text === undefined ? "/events" : "/events/search"}${addressOf(parameters)}`;
+  return { method: "GET", project, path, odata: odataOf(search, { startMs, endMs }) };
 }
 
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
-
-function odataOf({ text, type, subtype }: EventsSearch, { startMs, endMs }: TimeRange): string {
-  const conditions = [
+const odataOf = ({ text, type, subtype }: EventsSearch, { startMs, endMs }: TimeRange): string =>
+  filtered("Events", [
     `StartTime ge ${new Date(startMs).toISOString()} and StartTime le ${new Date(endMs).toISOString()}`,
     type !== undefined && `Type eq ${literal(type)}`,
     subtype !== undefined && `SubType eq ${literal(subtype)}`,
     text !== undefined && `contains(Description,${literal(text)})`,
-  ].filter((condition) => condition !== false);
-  return `Events?$filter=${encodeURIComponent(conditions.join(" and "))}`;
-}
+  ]);

@@ -23,7 +23,7 @@ export function FileForm({ file, onSaved, onClose }: FileFormProps) {
     onSuccess: onSaved,
   });
   return (
-    <EditDialog title="Edit the file" {...{ isPending, problem: error, onClose }} onSave={mutate}>
+    <EditDialog title="Edit the file" size="lg" {...{ isPending, problem: error, onClose }} onSave={mutate}>
       <FileFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
     </EditDialog>
   );

@@ -1,27 +1,14 @@
 // The list of files over one filter: its requests page by page.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type File, getFiles, getFilesSearch } from "../../api/generated.ts";
+import { allPages, cursorPage, listQuery, type ReadPage, searchPage } from "../../api/list-pages.ts";
+import { addressOf } from "../../lib/address.ts";
+import { filtered, literal } from "../../lib/odata.ts";
 import type { ApiRequest } from "../../lib/snippets.ts";
 import { useProject } from "../../session/session.ts";
 import type { FilesSearch } from "./search.ts";
 
-/** The largest offset of a search; it has no results beyond. */
-const searchOffsetMax = 1_000;
 const pageSize = 200;
-const exportPageSize = 1_000;
-
-interface FilesPageResult {
-  readonly items: readonly File[];
-  readonly next: string | undefined;
-  /** Whether a search has more results than it can return. */
-  readonly isCut: boolean;
-}
-
-interface PageOptions {
-  readonly position: string | undefined;
-  readonly limit: number;
-  readonly signal: AbortSignal;
-}
 
 const subtreesOf = ({ assets }: FilesSearch) => assets && JSON.stringify(assets);
 
@@ -35,64 +22,42 @@ const searchFilter = (search: FilesSearch) => ({
   uploaded: search.content && search.content === "uploaded",
 });
 
-/** A search is ordered by how well it matches and has pages by offset; the list has pages by cursor. */
-async function readPage(
-  project: string,
-  search: FilesSearch,
-  { position, limit, signal }: PageOptions,
-): Promise<FilesPageResult> {
-  if (search.query === undefined) {
-    const { type, ...filter } = listFilter(search);
-    const { data } = await getFiles(project, { ...filter, $type: type, limit, cursor: position }, { signal });
-    return { items: data.items, next: data.nextCursor, isCut: false };
-  }
-  const offset = Number(position ?? 0);
-  const { type, ...filter } = searchFilter(search);
-  const { data } = await getFilesSearch(project, { ...filter, $type: type, limit, offset }, { signal });
-  const isFull = data.items.length === limit;
-  const hasNext = isFull && offset + limit <= searchOffsetMax;
-  return { items: data.items, next: hasNext ? String(offset + limit) : undefined, isCut: isFull && !hasNext };
-}
+const reader =
+  (project: string, search: FilesSearch): ReadPage<File> =>
+  async (page) => {
+    const { limit, signal, position: cursor } = page;
+    if (search.query === undefined) {
+      const { type: $type, ...filter } = listFilter(search);
+      return cursorPage((await getFiles(project, { ...filter, $type, limit, cursor }, { signal })).data);
+    }
+    const { type: $type, ...filter } = searchFilter(search);
+    return searchPage(
+      page,
+      async (offset) =>
+        (await getFilesSearch(project, { ...filter, $type, limit, offset }, { signal })).data.items,
+    );
+  };
 
 export function useFileList(search: FilesSearch) {
   const project = useProject();
-  return useInfiniteQuery({
-    queryKey: ["files", project, "list", search],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: position, signal }) =>
-      readPage(project, search, { position, limit: pageSize, signal }),
-    getNextPageParam: ({ next }) => next,
-  });
+  const queryKey = ["files", project, "list", search];
+  return useInfiniteQuery(listQuery({ queryKey, pageSize, read: reader(project, search) }));
 }
 
-/** All pages, one after the other. */
-export async function* allFiles(
-  project: string,
-  search: FilesSearch,
-  signal: AbortSignal,
-): AsyncGenerator<readonly File[]> {
-  let position: string | undefined;
-  do {
-    const page = await readPage(project, search, { position, limit: exportPageSize, signal });
-    yield page.items;
-    position = page.next;
-  } while (position !== undefined);
-}
+/** All files of the filter, page by page. */
+export const allFiles = (project: string, search: FilesSearch, signal: AbortSignal) =>
+  allPages(reader(project, search), signal);
 
 /** The request of the list for other programs. */
 export function requestOf(project: string, search: FilesSearch): ApiRequest {
   const isSearch = search.query !== undefined;
   const parameters = { ...(isSearch ? searchFilter(search) : listFilter(search)), limit: 100 };
-  const sent = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(sent.map(([name, value]) => [name, String(value)]));
   const odata = odataOf(search);
   return {
-    ...{ method: "GET", project, path: `${isSearch ? "/files/search" : "/files"}?${text}` },
+    ...{ method: "GET", project, path: `${isSearch ? "/files/search" : "/files"}${addressOf(parameters)}` },
     ...(odata !== undefined && { odata }),
   };
 }
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 /** OData has no folders and types of files, and requires a filter. */
 function odataOf({ query, folder, type, content, assets }: FilesSearch): string | undefined {
@@ -100,7 +65,7 @@ function odataOf({ query, folder, type, content, assets }: FilesSearch): string 
   const conditions = [
     query !== undefined && `contains(Name,${literal(query)})`,
     content !== undefined && `Uploaded eq ${content === "uploaded"}`,
-  ].filter((condition) => condition !== false);
-  if (conditions.length === 0) conditions.push("CreatedTime ge 1970-01-01T00:00:00Z");
-  return `Files?$filter=${encodeURIComponent(conditions.join(" and "))}`;
+  ];
+  const isAny = conditions.every((condition) => condition === false);
+  return filtered("Files", isAny ? ["CreatedTime ge 1970-01-01T00:00:00Z"] : conditions);
 }

@@ -26,7 +26,7 @@ export function SeriesForm({ series, onSaved, onClose }: SeriesFormProps) {
     onSuccess: onSaved,
   });
   return (
-    <EditDialog title="Edit the series" {...{ isPending, problem: error, onClose }} onSave={mutate}>
+    <EditDialog title="Edit the series" size="lg" {...{ isPending, problem: error, onClose }} onSave={mutate}>
       <SeriesFields fields={fields} onChange={(part) => setFields({ ...fields, ...part })} />
     </EditDialog>
   );

@@ -1,21 +1,14 @@
 // The list of series over one filter: its requests page by page.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getTimeseries, getTimeseriesSearch, type TimeSeries } from "../../api/generated.ts";
+import { allPages, cursorPage, listQuery, type ReadPage, searchPage } from "../../api/list-pages.ts";
+import { addressOf } from "../../lib/address.ts";
+import { filtered, literal } from "../../lib/odata.ts";
 import type { ApiRequest } from "../../lib/snippets.ts";
 import { useProject } from "../../session/session.ts";
 import type { SeriesKind, SeriesSearch } from "./search.ts";
 
-/** The largest offset of a search; it has no results beyond. */
-const searchOffsetMax = 1_000;
 const pageSize = 200;
-const exportPageSize = 1_000;
-
-export interface SeriesPageResult {
-  readonly items: readonly TimeSeries[];
-  readonly next: string | undefined;
-  /** Whether a search has more results than it can return. */
-  readonly isCut: boolean;
-}
 
 const kindFilters: Readonly<Record<SeriesKind, { isString?: boolean; isStep?: boolean }>> = {
   numbers: { isString: false, isStep: false },
@@ -28,60 +21,32 @@ export function kindOf({ isString, isStep }: TimeSeries): SeriesKind {
   return isStep ? "steps" : "numbers";
 }
 
-interface PageOptions {
-  readonly position: string | undefined;
-  readonly limit: number;
-  readonly signal: AbortSignal;
-}
-
-/** A search is ordered by how well it matches and has pages by offset; the list has pages by cursor. */
-async function readPage(
-  project: string,
-  { query, unit, kind, assets }: SeriesSearch,
-  { position, limit, signal }: PageOptions,
-): Promise<SeriesPageResult> {
-  const filter = { unit, ...(kind && kindFilters[kind]), limit };
-  const subtrees = assets && JSON.stringify(assets);
-  if (query === undefined) {
-    const { data } = await getTimeseries(
-      project,
-      { ...filter, path: subtrees, cursor: position },
-      { signal },
+const reader =
+  (project: string, { query, unit, kind, assets }: SeriesSearch): ReadPage<TimeSeries> =>
+  async (page) => {
+    const { limit, signal, position: cursor } = page;
+    const filter = { unit, ...(kind && kindFilters[kind]), limit };
+    const subtrees = assets && JSON.stringify(assets);
+    if (query === undefined)
+      return cursorPage(
+        (await getTimeseries(project, { ...filter, path: subtrees, cursor }, { signal })).data,
+      );
+    const search = { ...filter, query, assetSubtrees: subtrees };
+    return searchPage(
+      page,
+      async (offset) => (await getTimeseriesSearch(project, { ...search, offset }, { signal })).data.items,
     );
-    return { items: data.items, next: data.nextCursor, isCut: false };
-  }
-  const offset = Number(position ?? 0);
-  const search = { ...filter, query, assetSubtrees: subtrees, offset };
-  const { items } = (await getTimeseriesSearch(project, search, { signal })).data;
-  const isFull = items.length === limit;
-  const hasNext = isFull && offset + limit <= searchOffsetMax;
-  return { items, next: hasNext ? String(offset + limit) : undefined, isCut: isFull && !hasNext };
-}
+  };
 
 export function useSeriesList(search: SeriesSearch) {
   const project = useProject();
-  return useInfiniteQuery({
-    queryKey: ["series", project, search],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: position, signal }) =>
-      readPage(project, search, { position, limit: pageSize, signal }),
-    getNextPageParam: ({ next }) => next,
-  });
+  const queryKey = ["series", project, search];
+  return useInfiniteQuery(listQuery({ queryKey, pageSize, read: reader(project, search) }));
 }
 
-/** All pages, one after the other. */
-export async function* allSeries(
-  project: string,
-  search: SeriesSearch,
-  signal: AbortSignal,
-): AsyncGenerator<readonly TimeSeries[]> {
-  let position: string | undefined;
-  do {
-    const page = await readPage(project, search, { position, limit: exportPageSize, signal });
-    yield page.items;
-    position = page.next;
-  } while (position !== undefined);
-}
+/** All series of the filter, page by page. */
+export const allSeries = (project: string, search: SeriesSearch, signal: AbortSignal) =>
+  allPages(reader(project, search), signal);
 
 /** The request of the list for other programs. */
 export function requestOf(project: string, { query, unit, kind, assets }: SeriesSearch): ApiRequest {
@@ -90,22 +55,16 @@ export function requestOf(project: string, { query, unit, kind, assets }: Series
     ...(query === undefined ? { path: subtrees } : { query, assetSubtrees: subtrees }),
     ...{ unit, ...(kind && kindFilters[kind]), limit: 100 },
   };
-  const sent = Object.entries(parameters).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(sent.map(([name, value]) => [name, String(value)]));
-  const path = query === undefined ? "/timeseries" : "/timeseries/search";
-  return { method: "GET", project, path: `${path}?${text}`, odata: odataOf({ query, unit, kind }) };
+  const path = `${query === undefined ? "/timeseries" : "/timeseries/search"}${addressOf(parameters)}`;
+  return { method: "GET", project, path, odata: odataOf({ query, unit, kind }) };
 }
-
-const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
 
 function odataOf({ query, unit, kind }: SeriesSearch): string {
   const { isString, isStep } = kind ? kindFilters[kind] : {};
-  const conditions = [
+  return filtered("Timeseries", [
     query !== undefined && `contains(Name,${literal(query)})`,
     unit !== undefined && `Unit eq ${literal(unit)}`,
     isString !== undefined && `IsString eq ${isString}`,
     isStep !== undefined && `IsStep eq ${isStep}`,
-  ].filter((condition) => condition !== false);
-  if (conditions.length === 0) return "Timeseries";
-  return `Timeseries?$filter=${encodeURIComponent(conditions.join(" and "))}`;
+  ]);
 }
