@@ -67,6 +67,40 @@ describe("databases and tables", () => {
     await page.context().close();
   });
 
+  it("are linked to assets in a dialog, and the page of the asset shows their rows", async () => {
+    const { v06 } = console.server.ask;
+    const assets = await v06("POST /assets", { items: [{ name: "24-P-01" }, { name: "24-P-02" }] });
+    const [asset] = assets.items;
+    await v06("POST /raw/ERP/parts/create?ensureParent=true", {
+      items: [{ key: "501", columns: { usedIn: "24-P-01" } }],
+    });
+    const page = await console.open({ path: "/raw/ERP/parts" });
+    const link = async () => {
+      await page.getByRole("button", { name: "More actions" }).click();
+      await page.getByRole("menuitem", { name: "Link to assets" }).click();
+      return page.getByRole("dialog", { name: "Assets of parts" });
+    };
+    const dialog = await link();
+    await dialog.getByRole("combobox", { name: "Assets" }).fill("24-P-01");
+    await page.getByRole("option", { name: "24-P-01" }).click();
+    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("about 24-P-01").getByRole("link", { name: "24-P-01" }).click();
+    await page.getByRole("region", { name: "Raw rows" }).getByRole("link", { name: "501" }).waitFor();
+    assert.deepEqual((await v06(`GET /raw/ERP?assetId=${asset!["id"]}`)).items, [
+      { tableName: "parts", assetIds: [asset!["id"]] },
+    ]);
+    await page.goto(`${console.server.baseUrl}/raw/ERP/parts`);
+    await page.getByText("about 24-P-01").waitFor();
+    const again = await link();
+    await again.getByRole("combobox", { name: "Assets" }).press("Backspace");
+    await page.keyboard.press("Escape");
+    await again.getByRole("button", { name: "Save" }).click();
+    await page.getByText("about 24-P-01").waitFor({ state: "detached" });
+    assert.deepEqual((await v06(`GET /raw/ERP?assetId=${asset!["id"]}`)).items, []);
+    await page.context().close();
+  });
+
   it("cannot be changed by a person who may only read", async () => {
     const page = await console.open({ path: "/raw/ERP/orders", key: readerKey });
     await row(page, "WO-100000").waitFor();

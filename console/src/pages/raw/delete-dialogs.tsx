@@ -26,7 +26,7 @@ export function DeleteDatabase({ database, onClose }: DatabaseProps) {
     enabled: tables.isSuccess,
     queryFn: async ({ client }) => {
       let count = 0;
-      for (const table of tables.data ?? [])
+      for (const { tableName: table } of tables.data ?? [])
         count += await client.fetchQuery(rowCountQuery({ project, database, table }));
       return count;
     },

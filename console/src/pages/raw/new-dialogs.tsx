@@ -1,10 +1,10 @@
 // Forms for a new database and a new table.
-import { Button, Group, Modal, Stack, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { postRawByDatabaseCreate, postRawCreate } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
-import { Refusal } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { useRawChange } from "./raw-data.ts";
 
 export function NewDatabase({ onClose }: { onClose(): void }) {
@@ -49,32 +49,20 @@ function NameForm({ title, label, create, onCreated, onClose }: NameFormProps) {
     onClose();
   });
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          change.mutate(name);
-        }}
-      >
-        <Stack>
-          <TextInput
-            label={label}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            data-autofocus
-            required
-          />
-          <Refusal problem={change.error} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={change.isPending} disabled={name === ""}>
-              Create
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <EditDialog
+      title={title}
+      action="Create"
+      isComplete={name !== ""}
+      {...{ isPending: change.isPending, problem: change.error, onClose }}
+      onSave={() => change.mutate(name)}
+    >
+      <TextInput
+        label={label}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        data-autofocus
+        required
+      />
+    </EditDialog>
   );
 }

@@ -1,7 +1,15 @@
 // Databases, tables and rows of raw data: what the pages read and change.
 import { HttpError } from "@oazapfts/runtime";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { defaults, getRaw, getRawByDatabase, postRawByDatabaseByTableCreate } from "../../api/generated.ts";
+import {
+  defaults,
+  getRaw,
+  getRawByDatabase,
+  type LinkedRawTable,
+  postRawByDatabaseByTableCreate,
+  type RawDatabase,
+} from "../../api/generated.ts";
+import { allItems } from "../../api/list-pages.ts";
 import { parseExact } from "../../lib/exact-json.ts";
 
 export interface RawRow {
@@ -28,45 +36,26 @@ const rowsPageSize = 200;
 /** The most rows of one response. */
 const rowsPageMax = 10_000;
 
-interface NamesPage {
-  readonly items: readonly string[];
-  readonly nextCursor: string | undefined;
-}
-
 export const databasesQuery = (project: string) =>
   queryOptions({
     queryKey: ["raw", project, "databases"],
-    queryFn: ({ signal }) =>
-      everyName(async (cursor) => {
-        const { data } = await getRaw(project, { limit: namesPageSize, cursor }, { signal });
-        return { items: data.items.map(({ dbName }) => dbName), nextCursor: data.nextCursor };
-      }),
+    queryFn: async ({ signal }) => {
+      const read = async (cursor: string | undefined) =>
+        (await getRaw(project, { limit: namesPageSize, cursor }, { signal })).data;
+      return (await allItems<RawDatabase>(read)).map(({ dbName }) => dbName);
+    },
   });
 
+/** The tables of a database, with the assets that their rows are about. */
 export const tablesQuery = (project: string, database: string) =>
   queryOptions({
     queryKey: ["raw", project, "tables", database],
     queryFn: ({ signal }) =>
-      everyName(async (cursor) => {
-        const { data } = await getRawByDatabase(
-          project,
-          database,
-          { limit: namesPageSize, cursor },
-          { signal },
-        );
-        return { items: data.items.map(({ tableName }) => tableName), nextCursor: data.nextCursor };
-      }),
+      allItems<LinkedRawTable>(
+        async (cursor) =>
+          (await getRawByDatabase(project, database, { limit: namesPageSize, cursor }, { signal })).data,
+      ),
   });
-
-async function everyName(read: (cursor: string | undefined) => Promise<NamesPage>): Promise<string[]> {
-  const names: string[] = [];
-  for (let cursor: string | undefined; ; ) {
-    const page = await read(cursor);
-    names.push(...page.items);
-    if (page.nextCursor === undefined) return names;
-    cursor = page.nextCursor;
-  }
-}
 
 const pathOf = ({ project, database, table }: TableName): string =>
   ["/api/0.6/projects", ...[project, "raw", database, table].map(encodeURIComponent)].join("/");

@@ -135,7 +135,9 @@ function Tables({ database, mayWrite, onOpen }: TablesProps) {
   const tables = useQuery(tablesQuery(useProject(), database));
   const navigate = useNavigate();
   const [wanted, setWanted] = useState("");
-  const rows = (tables.data ?? []).filter((name) => name.toLowerCase().includes(wanted.trim().toLowerCase()));
+  const rows = (tables.data ?? [])
+    .map(({ tableName }) => tableName)
+    .filter((name) => name.toLowerCase().includes(wanted.trim().toLowerCase()));
   return (
     <section className={classes["tables"]} aria-label={`Tables of ${database}`}>
       <Group justify="space-between" gap="xs">

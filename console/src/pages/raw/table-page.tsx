@@ -2,24 +2,33 @@
 import { Button, Group, Menu, Text, TextInput } from "@mantine/core";
 import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChartColumn, CornerDownRight, Ellipsis, Table2, Trash2, Upload } from "lucide-react";
-import { useMemo, useState } from "react";
+import { ChartColumn, CornerDownRight, Ellipsis, Network, Table2, Trash2, Upload } from "lucide-react";
+import { Fragment, useMemo, useState } from "react";
 import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
+import { useAssetNames } from "../../ui/asset-select.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { DeleteTable } from "./delete-dialogs.tsx";
 import { ExportMenu } from "./export-menu.tsx";
+import { LinkAssets } from "./link-assets.tsx";
 import { ProfileDrawer } from "./profile-drawer.tsx";
-import { columnNamesOf, type RowsPage, rowCountQuery, rowsQuery, type TableName } from "./raw-data.ts";
+import {
+  columnNamesOf,
+  type RowsPage,
+  rowCountQuery,
+  rowsQuery,
+  type TableName,
+  tablesQuery,
+} from "./raw-data.ts";
 import { RowDrawer } from "./row-drawer.tsx";
 import { RowGrid } from "./row-grid.tsx";
 import { UploadDialog } from "./upload-dialog.tsx";
 
-type Dialog = "upload" | "delete" | "profile";
+type Dialog = "upload" | "delete" | "profile" | "assets";
 
 export function TablePage() {
   const { database, table } = useParams({ from: "/frame/raw/$database/$table" });
@@ -31,12 +40,13 @@ export function TablePage() {
   const names = useMemo(() => columnNamesOf(rows), [rows]);
   const navigate = useNavigate({ from: "/raw/$database/$table" });
   const [dialog, setDialog] = useState<Dialog>();
+  const linked = useLinkedAssets(name);
   const show = (key: string | undefined) => void navigate({ search: (now) => ({ ...now, row: key }) });
   return (
     <Page
       title={table}
       fills
-      note={<TableNote name={name} />}
+      note={<TableNote {...{ name, linked }} />}
       actions={<TableActions name={name} onOpen={setDialog} />}
       toolbar={<JumpToKey key={from ?? ""} from={from} />}
     >
@@ -59,6 +69,7 @@ export function TablePage() {
       {row !== undefined && <RowDrawer name={name} rowKey={row} onClose={() => show(undefined)} />}
       {dialog === "profile" && <ProfileDrawer {...{ name, rows }} onClose={() => setDialog(undefined)} />}
       {dialog === "upload" && <UploadDialog {...{ database, table }} onClose={() => setDialog(undefined)} />}
+      {dialog === "assets" && <LinkAssets {...{ name, linked }} onClose={() => setDialog(undefined)} />}
       {dialog === "delete" && <DeleteAndLeave name={name} onClose={() => setDialog(undefined)} />}
     </Page>
   );
@@ -66,7 +77,20 @@ export function TablePage() {
 
 const rowsOf = (data: InfiniteData<RowsPage> | undefined) => data?.pages.flatMap(({ items }) => items) ?? [];
 
-function TableNote({ name }: { name: TableName }) {
+const noAssets: readonly number[] = [];
+
+/** The assets that the table is linked to. */
+function useLinkedAssets({ project, database, table }: TableName): readonly number[] {
+  const tables = useQuery(tablesQuery(project, database));
+  return tables.data?.find(({ tableName }) => tableName === table)?.assetIds ?? noAssets;
+}
+
+interface TableNoteProps {
+  readonly name: TableName;
+  readonly linked: readonly number[];
+}
+
+function TableNote({ name, linked }: TableNoteProps) {
   const count = useQuery(rowCountQuery(name));
   return (
     <Group gap="xs" component="span">
@@ -81,7 +105,30 @@ function TableNote({ name }: { name: TableName }) {
           {countText(count.data)} {count.data === 1 ? "row" : "rows"}
         </Text>
       )}
+      {linked.length > 0 && <LinkedAssets ids={linked} />}
     </Group>
+  );
+}
+
+const assetsShown = 3;
+
+/** Links to the assets that the rows are about. */
+function LinkedAssets({ ids }: { ids: readonly number[] }) {
+  const shown = ids.slice(0, assetsShown);
+  const nameOf = useAssetNames(shown);
+  return (
+    <Text span size="sm">
+      about{" "}
+      {shown.map((id, index) => (
+        <Fragment key={id}>
+          {index > 0 && ", "}
+          <TextLink to="/assets/$id" params={{ id }} size="sm" underline="always">
+            {nameOf(id)}
+          </TextLink>
+        </Fragment>
+      ))}
+      {ids.length > assetsShown && ` and ${ids.length - assetsShown} more`}
+    </Text>
   );
 }
 
@@ -119,6 +166,9 @@ function TableActions({ name, onOpen }: { name: TableName; onOpen(dialog: Dialog
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
+              <Menu.Item leftSection={<Network size={15} aria-hidden />} onClick={() => onOpen("assets")}>
+                Link to assets
+              </Menu.Item>
               <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => onOpen("delete")}>
                 Delete the table
               </Menu.Item>
