@@ -112,6 +112,20 @@ describe("the page of an asset", () => {
     await page.context().close();
   });
 
+  it("opens the series that are selected together in the trend, and no others", async () => {
+    const names = ["P-20000.level", "P-20000.pressure", "P-20000.state"];
+    await post("/timeseries", { items: names.map((name) => ({ name, assetId: ids["P-20000"] })) });
+    const page = await console.open({ path: `/assets/${ids["P-20000"]}` });
+    const series = page.getByRole("region", { name: "Series" });
+    await series.getByRole("checkbox", { name: "Select P-20000.level" }).check();
+    await series.getByRole("checkbox", { name: "Select P-20000.state" }).press("Space");
+    const selection = page.getByRole("region", { name: "Selection" });
+    await selection.getByText("2 selected").waitFor();
+    await selection.getByRole("link", { name: "Open in the trend" }).click();
+    await page.waitForURL(/\/trend\?series=P-20000\.level&series=P-20000\.state$/);
+    await page.context().close();
+  });
+
   it("shows the raw rows that name it, of linked tables only, and says what it searched", async () => {
     const assetIds = [ids["Unit 1"]];
     const items = ["parts", "long"].map((tableName) => ({ tableName, assetIds }));

@@ -57,7 +57,7 @@ function Loaded({ path }: { path: readonly Asset[] }) {
       <Header path={path} contents={contents.data} />
       <Box className={classes["columns"]}>
         <Box className={classes["column"]}>
-          <AssetSeries assetId={asset.id} isBelow={below} />
+          <AssetSeries key={asset.id} assetId={asset.id} isBelow={below} />
           <AssetEvents assetId={asset.id} isBelow={below} />
           <AssetFiles assetId={asset.id} isBelow={below} />
           <AssetSequences assetId={asset.id} isBelow={below} />

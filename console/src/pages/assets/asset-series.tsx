@@ -5,6 +5,12 @@ import { getTimeseries, type TimeSeries } from "../../api/generated.ts";
 import { ageText, valueText } from "../../lib/format.ts";
 import { linkToTrend } from "../../lib/trend-link.ts";
 import { useProject } from "../../session/session.ts";
+import {
+  SelectBox,
+  SelectionBar,
+  type SeriesSelection,
+  useSeriesSelection,
+} from "../../ui/series-selection.tsx";
 import { Sparkline } from "../../ui/sparkline.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useNow } from "../../ui/use-now.ts";
@@ -39,26 +45,30 @@ export function AssetSeries(linked: LinkedTo) {
   const rows = recordsOf(series);
   const values = useValuesInView(rows);
   const nowMs = useNow(1_000);
+  const selection = useSeriesSelection();
   const names = rows.filter(({ isString }) => !isString).map(({ name }) => name);
   return (
-    <RecordSection
-      title="Series"
-      records={series}
-      empty="No series is linked to this asset."
-      actions={
-        <TextLink {...linkToTrend(names.slice(0, trendSeriesMax))}>
-          {names.length > trendSeriesMax ? `First ${trendSeriesMax} in the trend` : "All in the trend"}
-        </TextLink>
-      }
-    >
-      {(items) => (
-        <ul className={classes["list"]}>
-          {items.map((one) => (
-            <SeriesItem key={one.id} series={one} values={values} nowMs={nowMs} />
-          ))}
-        </ul>
-      )}
-    </RecordSection>
+    <>
+      <RecordSection
+        title="Series"
+        records={series}
+        empty="No series is linked to this asset."
+        actions={
+          <TextLink {...linkToTrend(names.slice(0, trendSeriesMax))}>
+            {names.length > trendSeriesMax ? `First ${trendSeriesMax} in the trend` : "All in the trend"}
+          </TextLink>
+        }
+      >
+        {(items) => (
+          <ul className={classes["list"]}>
+            {items.map((one) => (
+              <SeriesItem key={one.id} series={one} {...{ values, nowMs, selection }} />
+            ))}
+          </ul>
+        )}
+      </RecordSection>
+      <SelectionBar selection={selection} place="list" />
+    </>
   );
 }
 
@@ -66,13 +76,16 @@ interface SeriesItemProps {
   readonly series: TimeSeries;
   readonly values: ValuesInView;
   readonly nowMs: number;
+  readonly selection: SeriesSelection;
 }
 
-function SeriesItem({ series: { id, name, description, unit, isStep }, values, nowMs }: SeriesItemProps) {
+function SeriesItem({ series, values, nowMs, selection }: SeriesItemProps) {
+  const { id, name, description, unit, isStep } = series;
   const latest = values.latest.get(id);
   const day = values.day.get(id);
   return (
     <li>
+      <SelectBox {...{ name, selection }} />
       <div className={classes["grow"]}>
         <TextLink {...linkToTrend([name])} title="Open in the trend">
           {name}

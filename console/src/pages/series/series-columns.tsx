@@ -1,35 +1,24 @@
 // The columns of the table of series.
-import { Checkbox, Text, Tooltip } from "@mantine/core";
+import { Text, Tooltip } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { TriangleAlert } from "lucide-react";
 import type { TimeSeries } from "../../api/generated.ts";
 import { ageText, countText, timeText, valueText } from "../../lib/format.ts";
+import { SelectBox, type SeriesSelection } from "../../ui/series-selection.tsx";
 import { Sparkline } from "../../ui/sparkline.tsx";
 import type { TableColumn } from "../../ui/virtual-table.tsx";
 import classes from "./series.module.css";
 import { kindOf } from "./series-list.ts";
 import { isStale, type ValuesInView } from "./values-in-view.ts";
 
-interface Selection {
-  readonly names: ReadonlySet<string>;
-  toggle(name: string): void;
-}
-
 export const seriesColumns = (
   values: ValuesInView,
   nowMs: number,
-  selection: Selection,
+  selection: SeriesSelection,
 ): readonly TableColumn<TimeSeries>[] => [
   {
     ...{ key: "select", label: "Select", isLabelHidden: true, width: "22px" },
-    cell: ({ name }) => (
-      <Checkbox
-        size="xs"
-        aria-label={`Select ${name}`}
-        checked={selection.names.has(name)}
-        onChange={() => selection.toggle(name)}
-      />
-    ),
+    cell: ({ name }) => <SelectBox {...{ name, selection }} />,
   },
   { key: "name", label: "Name", width: "minmax(120px, 2fr)", cell: (row) => <NameCell series={row} /> },
   { key: "kind", label: "Kind", width: "70px", isOptional: true, cell: kindOf },

@@ -1,18 +1,18 @@
 // All series of the project in a table with filters, latest values and the last day.
-import { Button, Select, TextInput } from "@mantine/core";
+import { Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { ChartSpline, Search } from "lucide-react";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { TimeSeries } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
-import { linkToTrend } from "../../lib/trend-link.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { SelectionBar, useSeriesSelection } from "../../ui/series-selection.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { VirtualTable } from "../../ui/virtual-table.tsx";
 import { type SeriesSearch, seriesKinds } from "./search.ts";
@@ -75,19 +75,14 @@ interface SeriesTableProps {
 function SeriesTable({ rows, loadMore, isLoadingMore, search }: SeriesTableProps) {
   const navigate = useNavigate();
   const [inView, setInView] = useState<readonly TimeSeries[]>([]);
-  const [names, setNames] = useState<ReadonlySet<string>>(new Set());
-  const toggle = (name: string) => {
-    const next = new Set(names);
-    if (!next.delete(name)) next.add(name);
-    setNames(next);
-  };
+  const selection = useSeriesSelection();
   const values = useValuesInView(inView);
   const nowMs = useNow(1_000);
   return (
     <>
       <VirtualTable
         label="Series"
-        columns={seriesColumns(values, nowMs, { names, toggle })}
+        columns={seriesColumns(values, nowMs, selection)}
         rows={rows}
         rowKey={({ id }) => id}
         rowHeight={rowHeight}
@@ -97,27 +92,8 @@ function SeriesTable({ rows, loadMore, isLoadingMore, search }: SeriesTableProps
         isLoadingMore={isLoadingMore}
         empty={<NoSeries search={search} />}
       />
-      {names.size > 0 && <SelectionBar names={[...names]} onClear={() => setNames(new Set())} />}
+      <SelectionBar selection={selection} place="table" />
     </>
-  );
-}
-
-/** The ways that start from the selected series, at the lower edge of the table. */
-function SelectionBar({ names, onClear }: { names: readonly string[]; onClear(): void }) {
-  return (
-    <div className={classes["selection"]} role="region" aria-label="Selection">
-      <span role="status">{countText(names.length)} selected</span>
-      <Button
-        size="xs"
-        leftSection={<ChartSpline size={14} aria-hidden />}
-        renderRoot={(props) => <Link {...props} {...linkToTrend(names)} />}
-      >
-        Open in the trend
-      </Button>
-      <Button size="xs" variant="default" onClick={onClear}>
-        Clear
-      </Button>
-    </div>
   );
 }
 
