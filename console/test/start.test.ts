@@ -1,6 +1,7 @@
 // Tests the first page in a real browser: an empty project, the load of the demo plant, and the overview.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import { freshnessText } from "../src/pages/start/freshness-text.ts";
 import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
@@ -39,6 +40,29 @@ describe("an empty project", () => {
     assert.equal(await page.getByRole("button", { name: "Load the demo plant" }).count(), 0);
     await page.context().close();
   });
+});
+
+it("the age of the data is said in exact words for one, few and many series", () => {
+  const texts = [
+    { checked: 1, silent: 0, hasMore: false },
+    { checked: 1, silent: 1, hasMore: false },
+    { checked: 12, silent: 0, hasMore: false },
+    { checked: 12, silent: 1, hasMore: false },
+    { checked: 12, silent: 3, hasMore: false },
+    { checked: 12, silent: 12, hasMore: false },
+    { checked: 100, silent: 0, hasMore: true },
+    { checked: 100, silent: 100, hasMore: true },
+  ].map(freshnessText);
+  assert.deepEqual(texts, [
+    "The only series has a value from the last hour.",
+    "The only series has no value from the last hour.",
+    "Of the 12 series, all have a value from the last hour.",
+    "Of the 12 series, 1 has no value from the last hour.",
+    "Of the 12 series, 3 have no value from the last hour.",
+    "Of the 12 series, none has a value from the last hour.",
+    "Of the first 100 series, all have a value from the last hour.",
+    "Of the first 100 series, none has a value from the last hour.",
+  ]);
 });
 
 describe("the demo plant", () => {

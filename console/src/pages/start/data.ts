@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { baseUrl } from "../../api/base.ts";
 import { defaults, getEvents, getTimeseries, getTrends, postTimeseriesLatest } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
+import type { SeriesChecked } from "./freshness-text.ts";
 
 const refreshMs = 10_000;
 const seriesMax = 100;
@@ -29,12 +30,9 @@ export function useCount(set: CountedSet) {
   });
 }
 
-export interface Freshness {
+export interface Freshness extends SeriesChecked {
   /** The series with the newest value; absent without any value. */
   readonly newest?: { readonly name: string; readonly timeMs: number };
-  /** Series that were looked at, and those of them without a value in the last hour. */
-  readonly checked: number;
-  readonly silent: number;
 }
 
 const hourMs = 3_600_000;
@@ -46,8 +44,10 @@ export function useFreshness() {
     queryKey: ["start", project, "freshness"],
     refetchInterval: refreshMs,
     queryFn: async ({ signal }): Promise<Freshness> => {
-      const series = (await getTimeseries(project, { limit: seriesMax }, { signal })).data.items;
-      if (series.length === 0) return { checked: 0, silent: 0 };
+      const { items: series, nextCursor } = (await getTimeseries(project, { limit: seriesMax }, { signal }))
+        .data;
+      const hasMore = nextCursor !== undefined;
+      if (series.length === 0) return { checked: 0, silent: 0, hasMore };
       const items = series.map(({ id }) => ({ id }));
       const latest = (await postTimeseriesLatest(project, { items }, { signal })).data.items;
       const timed = latest.flatMap(({ name, datapoints: [point] }) =>
@@ -56,7 +56,7 @@ export function useFreshness() {
       const newest = timed.sort((a, b) => b.timeMs - a.timeMs)[0];
       const sinceMs = Date.now() - hourMs;
       const silent = series.length - timed.filter(({ timeMs }) => timeMs >= sinceMs).length;
-      return { checked: series.length, silent, ...(newest && { newest }) };
+      return { checked: series.length, silent, hasMore, ...(newest && { newest }) };
     },
   });
 }

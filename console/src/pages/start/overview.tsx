@@ -16,6 +16,7 @@ import {
   useRecentEvents,
   useSavedTrends,
 } from "./data.ts";
+import { freshnessText } from "./freshness-text.ts";
 import classes from "./start.module.css";
 
 const labels: Readonly<Record<CountedSet, string>> = {
@@ -89,9 +90,7 @@ export function FreshnessCard() {
             at {timeText(data.newest.timeMs)}
           </Text>
           <Quiet>
-            {data.silent === 0
-              ? `All of the first ${data.checked} series have a value of the last hour.`
-              : `${data.silent} of the first ${data.checked} series have no value of the last hour.`}
+            {freshnessText(data)} {data.hasMore && "The other series were not checked."}
           </Quiet>
         </Stack>
       )}
