@@ -20,6 +20,7 @@ import { filesSearch } from "./pages/files/search.ts";
 import { modelsSearch } from "./pages/models/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
+import { savedTrend } from "./pages/trend/saved-trend.ts";
 import { trendSearch } from "./pages/trend/search.ts";
 import { sessionQuery } from "./session/session.ts";
 import { signInSearch } from "./session/sign-in-search.ts";
@@ -76,6 +77,13 @@ const trendRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/trend",
   validateSearch: trendSearch,
+  /** The id alone is a link to a saved trend: it opens with all of its state. */
+  beforeLoad: async ({ context: { queryClient }, search }) => {
+    const { trend, ...state } = search;
+    if (trend === undefined || Object.keys(state).length > 0) return;
+    const saved = await savedTrend(queryClient, trend);
+    if (Object.keys(saved).length > 0) throw redirect({ to: "/trend", search: { ...saved, trend } });
+  },
   component: lazyRouteComponent(() => import("./pages/trend/trend-page.tsx"), "TrendPage"),
 });
 

@@ -14,6 +14,8 @@ export interface TableColumn<Row> {
   readonly isNumeric?: boolean;
   /** Hidden on windows narrower than a tablet. */
   readonly isOptional?: boolean;
+  /** The first column, whose cells name their rows. It stays in sight when the table scrolls sideways. */
+  readonly isRowHeader?: boolean;
   cell(row: Row): ReactNode;
 }
 
@@ -90,8 +92,14 @@ function HeaderRow<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
   return (
     <Box role="rowgroup" className={classes["header"]}>
       <Box role="row" className={classes["row"]} aria-rowindex={1}>
-        {columns.map(({ key, label, isLabelHidden, isNumeric, isOptional }) => (
-          <div role="columnheader" key={key} data-numeric={isNumeric} data-optional={isOptional}>
+        {columns.map(({ key, label, isLabelHidden, isNumeric, isOptional, isRowHeader }) => (
+          <div
+            role="columnheader"
+            key={key}
+            data-numeric={isNumeric}
+            data-optional={isOptional}
+            data-row-header={isRowHeader}
+          >
             {isLabelHidden ? <VisuallyHidden>{label}</VisuallyHidden> : label}
           </div>
         ))}
@@ -127,8 +135,14 @@ function BodyRow<Row>({ row, index, start, columns, onOpen }: BodyRowProps<Row>)
       onKeyDown={onKeyDown}
       style={{ position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${start}px)` }}
     >
-      {columns.map(({ key, cell, isNumeric, isOptional }) => (
-        <div role="cell" key={key} data-numeric={isNumeric} data-optional={isOptional}>
+      {columns.map(({ key, cell, isNumeric, isOptional, isRowHeader = false }) => (
+        <div
+          role={isRowHeader ? "rowheader" : "cell"}
+          key={key}
+          data-numeric={isNumeric}
+          data-optional={isOptional}
+          data-row-header={isRowHeader}
+        >
           {cell(row)}
         </div>
       ))}

@@ -1,8 +1,9 @@
 // The trend as CSV: what is drawn, or every point of the window, read page by page.
 import type { ChartLine } from "../../ui/chart/chart-line.ts";
-import { type Columns, indicesIn, type TimeWindow } from "../../ui/chart/columns.ts";
+import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { needsAggregates, readPoints } from "./read-points.ts";
 import type { TrendRow } from "./series-table.tsx";
+import { shownTable } from "./shown-table.ts";
 import type { TrendSeries } from "./trend-series.ts";
 
 const pointsPerRequest = 100_000;
@@ -16,44 +17,11 @@ function cell(text: string): string {
 
 /** The points and aggregates that the window shows, a row for each time. */
 export function shownCsv(lines: readonly ChartLine[], window: TimeWindow): string {
-  const tables = lines.flatMap(({ label, columns }) => (columns ? [tableOf(label, columns, window)] : []));
-  const rows = new Map<number, string[]>();
-  const width = tables.reduce((sum, { heads }) => sum + heads.length, 0);
-  let left = 0;
-  for (const { heads, times, cells } of tables) {
-    times.forEach((time, index) => {
-      const row = rows.get(time) ?? Array.from({ length: width }, () => "");
-      row.splice(left, heads.length, ...cells(index));
-      rows.set(time, row);
-    });
-    left += heads.length;
-  }
-  const heads = ["timestamp", "time", ...tables.flatMap((table) => table.heads)];
-  const body = [...rows]
-    .sort(([one], [other]) => one - other)
-    .map(([time, cells]) => `${time},${new Date(time).toISOString()},${cells.join(",")}`);
-  return `${[heads.map(cell).join(","), ...body].join("\n")}\n`;
-}
-
-interface CsvTable {
-  readonly heads: readonly string[];
-  readonly times: readonly number[];
-  cells(index: number): readonly string[];
-}
-
-function tableOf(label: string, columns: Columns, window: TimeWindow): CsvTable {
-  const [from, to] = indicesIn(columns, window);
-  const times = [...columns.times.subarray(from, to)];
-  if (columns.kind === "text")
-    return { heads: [label], times, cells: (index) => [cell(columns.texts[from + index]!)] };
-  if (columns.kind === "raw" || columns.isCalculated)
-    return { heads: [label], times, cells: (index) => [String(columns.values[from + index])] };
-  const members = [columns.values, columns.mins, columns.maxs, columns.counts];
-  return {
-    heads: ["average", "min", "max", "count"].map((member) => `${label}|${member}`),
-    times,
-    cells: (index) => members.map((member) => String(member[from + index])),
-  };
+  const { heads, rows } = shownTable(lines, window);
+  const body = rows.map(({ timeMs, cells }) =>
+    [timeMs, new Date(timeMs).toISOString(), ...cells.map((value) => cell(String(value)))].join(","),
+  );
+  return `${[["timestamp", "time", ...heads.map(cell)].join(","), ...body].join("\n")}\n`;
 }
 
 export interface RawExport {
@@ -99,12 +67,3 @@ export async function rawCsv({ project, rows, window, signal, onProgress }: RawE
 /** Formulas with functions have no results of points: they are written as they are drawn. */
 const hasBuckets = (series: TrendSeries): boolean =>
   series.kind === "calculated" && needsAggregates(series.formula);
-
-/** Lets the browser save a file. */
-export function saveFile(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content);
-  const link = document.createElement("a");
-  Object.assign(link, { href: url, download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
-}

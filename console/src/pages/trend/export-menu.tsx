@@ -5,13 +5,17 @@ import { Download, Link2 } from "lucide-react";
 import { useRef, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { countText } from "../../lib/format.ts";
+import { saveFile } from "../../lib/save.ts";
 import { useProject } from "../../session/session.ts";
+import type { ChartLine } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
-import { rawCsv, saveFile, shownCsv } from "./csv.ts";
+import { rawCsv, shownCsv } from "./csv.ts";
 import type { TrendRow } from "./series-table.tsx";
 
 interface ExportMenuProps {
   readonly rows: readonly TrendRow[];
+  /** The lines that are drawn, those to compare with among them. */
+  readonly lines: readonly ChartLine[];
   readonly window: TimeWindow;
 }
 
@@ -20,16 +24,10 @@ interface RunningExport {
   readonly points: number;
 }
 
-export function ExportMenu({ rows, window }: ExportMenuProps) {
+export function ExportMenu({ rows, lines, window }: ExportMenuProps) {
   const visible = rows.filter(({ series }) => !series.isHidden);
-  const { running, start, cancel } = useRawExport({ rows: visible, window });
-  const saveShown = () => {
-    const csv = shownCsv(
-      visible.map(({ line }) => line),
-      window,
-    );
-    saveFile(new Blob([csv], { type: "text/csv" }), fileName(window));
-  };
+  const { running, start, cancel } = useRawExport(visible, window);
+  const saveShown = () => saveFile(fileName(window), [shownCsv(lines, window)], csvType);
   return (
     <>
       <Menu position="bottom-end">
@@ -59,13 +57,15 @@ export function ExportMenu({ rows, window }: ExportMenuProps) {
   );
 }
 
+const csvType = "text/csv";
+
 const fileName = ({ startMs, endMs }: TimeWindow): string =>
   `trend-${[startMs, endMs].map(timeOfName).join("-")}.csv`;
 
 const timeOfName = (timeMs: number): string =>
   new Date(timeMs).toISOString().slice(0, 19).replaceAll(":", "");
 
-function useRawExport({ rows, window }: ExportMenuProps) {
+function useRawExport(rows: readonly TrendRow[], window: TimeWindow) {
   const project = useProject();
   const stop = useRef<AbortController>(undefined);
   const [running, setRunning] = useState<RunningExport>();
@@ -76,7 +76,8 @@ function useRawExport({ rows, window }: ExportMenuProps) {
     const fixed = { startMs: Math.round(window.startMs), endMs: Math.round(window.endMs) };
     try {
       const onProgress = (part: number, points: number) => setRunning({ part, points });
-      saveFile(await rawCsv({ project, rows, window: fixed, signal, onProgress }), fileName(fixed));
+      const content = await rawCsv({ project, rows, window: fixed, signal, onProgress });
+      saveFile(fileName(fixed), [content], csvType);
     } catch (problem) {
       if (!signal.aborted) notifications.show({ color: "red", message: messageOf(problem) });
     }

@@ -1,7 +1,8 @@
 // Loads the data of one line: raw points if they fit, else aggregates; results of a formula likewise.
 import type { AggregateDatapoint, Datapoint } from "../../api/generated.ts";
+import { leavesIn } from "../../lib/formula.ts";
 import { type BucketColumns, type Columns, indexFrom, type TimeWindow } from "../../ui/chart/columns.ts";
-import { needsAggregates, type ReadableSeries, readPoints } from "./read-points.ts";
+import { aggregateLengths, needsAggregates, type ReadableSeries, readPoints } from "./read-points.ts";
 import { granularityOf } from "./resolution.ts";
 
 /** Raw points are drawn up to this number for a range, which is up to twice as long as the window. */
@@ -91,12 +92,20 @@ async function loadResults(request: LoadRequest): Promise<BucketColumns> {
     );
   const values = Float64Array.from(points, ({ value }) => value as number);
   return {
-    ...{ kind: "buckets", isCalculated: true, bucketMs: request.bucketMs },
+    ...{ kind: "buckets", isCalculated: true, bucketMs: resultLength(request) },
     times: Float64Array.from(points, ({ timestamp }) => timestamp),
     ...{ values, mins: values, maxs: values },
     counts: new Float64Array(points.length).fill(1),
     variances: new Float64Array(points.length),
   };
+}
+
+/** The time between results: the length of the shortest aggregates in the formula. */
+function resultLength({ series, bucketMs }: LoadRequest): number {
+  if (series.kind === "stored") return bucketMs;
+  const lengths = aggregateLengths(series.formula);
+  const haveAll = lengths.length === leavesIn(series.formula.text).length;
+  return Math.min(...lengths, ...(haveAll ? [] : [bucketMs]));
 }
 
 async function loadTexts(request: LoadRequest): Promise<Columns> {
@@ -119,14 +128,21 @@ async function loadTexts(request: LoadRequest): Promise<Columns> {
  */
 export async function continueColumns(head: Columns, request: LoadRequest): Promise<Columns> {
   const last = head.times.at(-1);
-  if (last === undefined || (head.kind === "buckets" && head.bucketMs !== request.bucketMs))
+  if (last === undefined || (head.kind === "buckets" && head.bucketMs !== resultLength(request)))
     return loadColumns(request);
-  const isNew = head.kind === "buckets" ? 0 : 1;
-  const tailRequest = { ...request, range: { startMs: last + isNew, endMs: request.range.endMs } };
-  const tail = await loadTail(head, tailRequest);
-  return tail
-    ? joined(head, tail, { fromMs: request.range.startMs, toMs: last + isNew })
-    : loadColumns(request);
+  const startMs = Math.max(request.range.startMs, changesFrom(head.kind, last, request));
+  const tail = await loadTail(head, { ...request, range: { startMs, endMs: request.range.endMs } });
+  return tail ? joined(head, tail, { fromMs: request.range.startMs, toMs: startMs }) : loadColumns(request);
+}
+
+/** The points of the series in a formula arrive at different times, up to this far apart. */
+const arrivalMs = 10_000;
+
+/** The time from which data can change: points do not, but the last bucket and results of formulas do. */
+function changesFrom(kind: Columns["kind"], lastMs: number, { series, bucketMs }: LoadRequest): number {
+  if (series.kind === "stored") return kind === "buckets" ? lastMs : lastMs + 1;
+  const lengthMs = Math.max(kind === "buckets" ? bucketMs : 1, ...aggregateLengths(series.formula));
+  return Math.floor((lastMs - arrivalMs) / lengthMs) * lengthMs;
 }
 
 /** Undefined when there are too many new points. */

@@ -15,15 +15,14 @@ interface MovingChartProps extends Moving, Omit<Parameters<typeof Chart>[0], "ch
 }
 
 export function MovingChart({ moving, children, ...props }: MovingChartProps) {
-  const now = useMovingWindow(moving);
-  const window = now ?? props.window;
+  const window = useMovingWindow(moving, props.window);
   return (
-    <Chart {...props} window={window} isMoving={now !== undefined}>
+    <Chart {...props} window={window}>
       {(area) => children(area, window)}
     </Chart>
   );
 }
 
 export function MovingNavigator({ moving, ...props }: Moving & Parameters<typeof Navigator>[0]) {
-  return <Navigator {...props} window={useMovingWindow(moving) ?? props.window} />;
+  return <Navigator {...props} window={useMovingWindow(moving, props.window)} />;
 }

@@ -8,7 +8,7 @@ import {
 } from "../../api/generated.ts";
 import { leavesIn } from "../../lib/formula.ts";
 import { callsFunction } from "../../ui/expression/language.ts";
-import { granularityOf } from "./resolution.ts";
+import { granularityOf, lengthOfGranularity } from "./resolution.ts";
 import type { Formula, TrendSeries } from "./trend-series.ts";
 
 /** The part of a series that a request needs. */
@@ -56,6 +56,10 @@ export async function readPoints({
 /** Whether a formula cannot be calculated from points. */
 export const needsAggregates = ({ text }: Formula): boolean =>
   callsFunction(text) || leavesIn(text).some(({ aggregate, granularity }) => aggregate && !granularity);
+
+/** The lengths of the aggregates that a formula names. */
+export const aggregateLengths = ({ text }: Formula): readonly number[] =>
+  leavesIn(text).flatMap(({ granularity }) => (granularity && lengthOfGranularity(granularity)) || []);
 
 const defaultBucketMs = 1_000;
 

@@ -41,6 +41,13 @@ export function granularityOf(bucketMs: number): string {
   return `${bucketMs / ms}${letter}`;
 }
 
+/** The length of a granularity as the API writes it: `15m`, `hour`. */
+export function lengthOfGranularity(granularity: string): number | undefined {
+  const [, count, letter] = /^(\d{0,6})([smhd])/.exec(granularity) ?? [];
+  const unit = units.find((one) => one.letter === letter);
+  return unit && Math.max(1, Number(count || 1)) * unit.ms;
+}
+
 function bucketText(bucketMs: number): string {
   const { ms, text } = units.find((unit) => bucketMs % unit.ms === 0)!;
   return `${bucketMs / ms} ${text}`;
@@ -50,7 +57,8 @@ function bucketText(bucketMs: number): string {
 export function resolutionText(columns: Columns): string {
   if (columns.kind === "raw") return "raw points";
   if (columns.kind === "text") return "every value";
-  return `${columns.isCalculated ? "from " : ""}${bucketText(columns.bucketMs)} averages`;
+  const length = bucketText(columns.bucketMs);
+  return columns.isCalculated ? `from ${length} aggregates` : `${length} averages`;
 }
 
 /** Says what the whole picture shows. */

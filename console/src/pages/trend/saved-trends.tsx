@@ -1,9 +1,9 @@
 // The trends that are saved in the project: open, save, rename and delete.
-import { Button, Group, Menu, Modal, ScrollArea, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Menu, ScrollArea, Text, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Bookmark, Pencil, Save, SaveAll, Trash2 } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import {
   deleteTrendsByTrendId,
@@ -12,7 +12,10 @@ import {
   postTrendsUpdate,
   type Trend,
 } from "../../api/generated.ts";
-import { useProject } from "../../session/session.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { Confirm } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { type TrendSearch, trendSearch } from "./search.ts";
 
 const trendsMax = 1_000;
@@ -27,9 +30,14 @@ type Dialog = "save" | "rename" | "delete";
 
 export function SavedTrends({ search, onOpen }: SavedTrendsProps) {
   const trends = useTrends();
+  const mayWrite = mayDo(useSession(), "trendsAcl", "WRITE");
   const [dialog, setDialog] = useState<Dialog>();
   const current = trends.data?.find(({ id }) => id === search.trend);
   const change = useTrendChange({ search, current, onOpen, onDone: () => setDialog(undefined) });
+  const close = () => {
+    change.reset();
+    setDialog(undefined);
+  };
   return (
     <>
       <Menu position="bottom-end" width={280}>
@@ -39,7 +47,7 @@ export function SavedTrends({ search, onOpen }: SavedTrendsProps) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          {current && (
+          {current && mayWrite && (
             <>
               <Menu.Item
                 leftSection={<Save size={15} aria-hidden />}
@@ -55,51 +63,49 @@ export function SavedTrends({ search, onOpen }: SavedTrendsProps) {
               </Menu.Item>
             </>
           )}
-          <Menu.Item leftSection={<SaveAll size={15} aria-hidden />} onClick={() => setDialog("save")}>
-            Save as
-          </Menu.Item>
-          <Menu.Divider />
+          {mayWrite && (
+            <>
+              <Menu.Item leftSection={<SaveAll size={15} aria-hidden />} onClick={() => setDialog("save")}>
+                Save as
+              </Menu.Item>
+              <Menu.Divider />
+            </>
+          )}
           <TrendItems trends={trends.data} problem={trends.error} onOpen={onOpen} />
         </Menu.Dropdown>
       </Menu>
-      <NameDialog
-        key={dialog}
-        title={dialog === "rename" ? "Rename the trend" : "Save the trend"}
-        isOpen={dialog === "save" || dialog === "rename"}
-        name={dialog === "rename" ? (current?.name ?? "") : ""}
-        problem={change.error}
-        onClose={() => setDialog(undefined)}
-        onName={(name) => change.mutate({ kind: dialog === "rename" ? "rename" : "create", name })}
-      />
-      <DeleteDialog
-        name={dialog === "delete" ? current?.name : undefined}
-        onClose={() => setDialog(undefined)}
-        onDelete={() => change.mutate({ kind: "delete" })}
-      />
+      {dialog && <TrendDialog {...{ dialog, current, change }} onClose={close} />}
     </>
   );
 }
 
-interface DeleteDialogProps {
-  /** Undefined while the dialog is closed. */
-  readonly name: string | undefined;
+interface TrendDialogProps {
+  readonly dialog: Dialog;
+  readonly current: Trend | undefined;
+  readonly change: ReturnType<typeof useTrendChange>;
   onClose(): void;
-  onDelete(): void;
 }
 
-function DeleteDialog({ name, onClose, onDelete }: DeleteDialogProps) {
+function TrendDialog({ dialog, current, change, onClose }: TrendDialogProps) {
+  const { isPending, error: problem, mutate } = change;
+  if (dialog !== "delete")
+    return (
+      <NameDialog
+        title={dialog === "rename" ? "Rename the trend" : "Save the trend"}
+        name={dialog === "rename" ? (current?.name ?? "") : ""}
+        {...{ isPending, problem, onClose }}
+        onName={(name) => mutate({ kind: dialog === "rename" ? "rename" : "create", name })}
+      />
+    );
   return (
-    <Modal opened={name !== undefined} onClose={onClose} title="Delete the trend" centered>
-      <Text size="sm">The trend “{name}” is deleted for all people. The data of its series stays.</Text>
-      <Group justify="flex-end" mt="md">
-        <Button variant="default" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button color="red" onClick={onDelete}>
-          Delete
-        </Button>
-      </Group>
-    </Modal>
+    <Confirm
+      title="Delete the trend?"
+      action="Delete"
+      {...{ isPending, problem, onClose }}
+      onConfirm={() => mutate({ kind: "delete" })}
+    >
+      The trend “{current?.name}” is deleted for all people. The data of its series stays.
+    </Confirm>
   );
 }
 
@@ -138,38 +144,24 @@ function TrendItems({ trends, problem, onOpen }: TrendItemsProps) {
 
 interface NameDialogProps {
   readonly title: string;
-  readonly isOpen: boolean;
   readonly name: string;
+  readonly isPending: boolean;
   readonly problem: unknown;
   onClose(): void;
   onName(name: string): void;
 }
 
-function NameDialog({ title, isOpen, name: first, problem, onClose, onName }: NameDialogProps) {
+function NameDialog({ title, name: first, onName, ...dialog }: NameDialogProps) {
   const [name, setName] = useState(first);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (name.trim() !== "") onName(name.trim());
-  };
   return (
-    <Modal opened={isOpen} onClose={onClose} title={title} centered>
-      <form onSubmit={submit}>
-        <Stack>
-          <TextInput
-            data-autofocus
-            label="Name"
-            value={name}
-            error={problem ? messageOf(problem) : undefined}
-            onChange={(event) => setName(event.currentTarget.value)}
-          />
-          <Group justify="flex-end">
-            <Button type="submit" disabled={name.trim() === ""}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <EditDialog title={title} isComplete={name.trim() !== ""} {...dialog} onSave={() => onName(name.trim())}>
+      <TextInput
+        data-autofocus
+        label="Name"
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+    </EditDialog>
   );
 }
 
@@ -206,6 +198,8 @@ function useTrendChange({ search, current, onOpen, onDone }: TrendChangeSetting)
       const texts = { create: "saved", keep: "saved", rename: "renamed", delete: "deleted" };
       notifications.show({ message: `The trend is ${texts[wanted.kind]}.` });
     },
-    onError: (problem) => notifications.show({ color: "red", message: messageOf(problem) }),
+    // The dialogs show their refusals themselves.
+    onError: (problem, { kind }) =>
+      kind === "keep" && notifications.show({ color: "red", message: messageOf(problem) }),
   });
 }

@@ -23,6 +23,8 @@ export interface TrendSearch {
   readonly events?: readonly string[];
   /** Compares with the window of so many days before. */
   readonly compare?: number;
+  /** Shows the values as a table in place of the chart. */
+  readonly table?: true;
   /** The id of the saved trend that was opened. */
   readonly trend?: number;
 }
@@ -59,19 +61,22 @@ const positive = (value: unknown): number | undefined => {
   return Number.isInteger(number) && number > 0 ? number : undefined;
 };
 
+const flag = (value: unknown): true | undefined => (String(value) === "true" ? true : undefined);
+
 export function trendSearch(raw: Record<string, unknown>): TrendSearch {
   const search = {
     series: list(raw["series"]),
     start: time(raw["start"]),
     end: time(raw["end"]),
     zone: zoneOf(raw["zone"]),
-    live: String(raw["live"]) === "true" ? (true as const) : undefined,
+    live: flag(raw["live"]),
     hidden: list(raw["hidden"]),
     y: list(raw["y"]),
     cursors: list(raw["cursors"])?.filter((one) => Number.isFinite(Date.parse(one))),
     calc: list(raw["calc"]),
     events: list(raw["events"]),
     compare: positive(raw["compare"]),
+    table: flag(raw["table"]),
     trend: positive(raw["trend"]),
   };
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));

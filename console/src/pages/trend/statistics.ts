@@ -5,7 +5,6 @@ import {
   isGapBefore,
   type NumberColumns,
   pointsIn,
-  type RawColumns,
   type TimeWindow,
 } from "../../ui/chart/columns.ts";
 
@@ -43,7 +42,8 @@ export function statisticsOf(
     if (lows[i]! < min) min = lows[i]!;
     if (highs[i]! > max) max = highs[i]!;
   }
-  const sums = columns.kind === "buckets" ? bucketSums(columns, window) : rawSums(columns, window, shape);
+  const isLine = columns.kind === "raw" || columns.isCalculated;
+  const sums = isLine ? lineSums(columns, window, shape) : bucketSums(columns, window);
   if (sums.ms === 0) return { points, min, max, mean: columns.values[from]!, deviation: 0, integral: 0 };
   const mean = sums.area / sums.ms;
   const variance = Math.max(0, sums.squares / sums.ms - mean * mean);
@@ -74,7 +74,7 @@ function bucketSums(columns: BucketColumns, window: TimeWindow): Sums {
 }
 
 /** Straight lines from point to point, or steps, cut at the edges of the window. */
-function rawSums(columns: RawColumns, window: TimeWindow, shape: Shape): Sums {
+function lineSums(columns: NumberColumns, window: TimeWindow, shape: Shape): Sums {
   const { times, values } = columns;
   const [from, to] = indicesIn(columns, window);
   let [ms, area, squares] = [0, 0, 0];

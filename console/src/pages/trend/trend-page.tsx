@@ -1,8 +1,8 @@
 // The trend: series over time, as fine as the screen can show, down to every point.
 import { ActionIcon, Alert, Button, Group, Switch, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { ChartSpline, RefreshCw, Ruler, Sigma, TriangleAlert, ZoomOut } from "lucide-react";
-import { memo, type ReactNode, useMemo, useState } from "react";
+import { ChartSpline, RefreshCw, Ruler, Sigma, Table2, TriangleAlert, ZoomOut } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { durationText } from "../../lib/format.ts";
 import { formulaEntry, formulasIn } from "../../lib/formula.ts";
@@ -18,7 +18,6 @@ import { FindSimilar } from "./find-similar.tsx";
 import { FormulaEditor } from "./formula-editor.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
 import { MovingChart, MovingNavigator } from "./moving-chart.tsx";
-import { useFollowedWindow } from "./moving-window.ts";
 import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
 import { formulaItem } from "./read-points.ts";
@@ -27,6 +26,7 @@ import { SavedTrends } from "./saved-trends.tsx";
 import type { TrendSearch } from "./search.ts";
 import { SeriesPicker } from "./series-picker.tsx";
 import { SeriesTable, type TrendRow } from "./series-table.tsx";
+import { TableView } from "./table-view.tsx";
 import classes from "./trend.module.css";
 import { type FoundSeries, formulaKey, isStored, type TrendSeries, useTrendSeries } from "./trend-series.ts";
 import { type TrendState, useTrend } from "./use-trend.ts";
@@ -197,36 +197,37 @@ interface TrendViewProps {
 }
 
 function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
-  const { ranges, change, search, gestures } = trend;
-  const window = useFollowedWindow(trend.moving, trend.window);
+  const { window, ranges, change, search, gestures } = trend;
   const timeZone = search.zone ?? browserZone();
   const { ref, width } = useElementSize();
   const measure = useMemo(() => measureOf(search), [search]);
   const [cursorMs, setCursorMs] = useState<number>();
-  const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData({
-    ...{ trend, series, shown: window, widthPx: width },
-  });
+  const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData(trend, series, width);
   return (
     <div className={classes["page"]}>
       {formula(rows)}
       <div className={classes["chart"]} ref={ref}>
-        <MovingChart
-          moving={trend.moving}
-          label={`Trend of ${visible.map(({ label }) => label).join(", ")}`}
-          {...{ lines, bands: events.bands, window, ranges, timeZone, cursorMs, ...gestures }}
-          onPoint={setCursorMs}
-        >
-          {(area, window) =>
-            measure && (
-              <MeasureCursors
-                {...{ area, window, timeZone, measure }}
-                onChange={(to) => change(measureSearch(to))}
-              />
-            )
-          }
-        </MovingChart>
+        {search.table ? (
+          <TableView {...{ lines, window, timeZone }} />
+        ) : (
+          <MovingChart
+            moving={trend.moving}
+            label={`Trend of ${visible.map(({ label }) => label).join(", ")}`}
+            {...{ lines, bands: events.bands, window, ranges, timeZone, cursorMs, ...gestures }}
+            onPoint={setCursorMs}
+          >
+            {(area, window) =>
+              measure && (
+                <MeasureCursors
+                  {...{ area, window, timeZone, measure }}
+                  onChange={(to) => change(measureSearch(to))}
+                />
+              )
+            }
+          </MovingChart>
+        )}
       </div>
-      <Status {...{ rows, visible, isLoading, events, trend }} />
+      <Status {...{ rows, visible, lines, isLoading, events, trend }} />
       <MovingNavigator
         moving={trend.moving}
         {...{ lines: strip, whole, window, timeZone }}
@@ -235,29 +236,20 @@ function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
       />
       <SeriesTable
         {...{ rows, window, timeZone, cursorMs, measure }}
-        {...useRowActions(search, change, onEdit)}
+        onToggle={(key) =>
+          change({
+            hidden: search.hidden?.includes(key)
+              ? without(search.hidden, key)
+              : [...(search.hidden ?? []), key],
+          })
+        }
+        onRemove={(key) => {
+          onEdit(undefined);
+          change(withoutSeries(search, key));
+        }}
+        onEdit={(name) => onEdit(formulasIn(search.calc ?? none).findIndex((one) => one.name === name))}
       />
     </div>
-  );
-}
-
-/** The same functions in each render, so that names and buttons of the rows are not rendered again. */
-function useRowActions(search: TrendSearch, change: TrendState["change"], onEdit: TrendViewProps["onEdit"]) {
-  return useMemo(
-    () => ({
-      onToggle: (key: string) =>
-        change({
-          hidden: search.hidden?.includes(key)
-            ? without(search.hidden, key)
-            : [...(search.hidden ?? []), key],
-        }),
-      onRemove: (key: string) => {
-        onEdit(undefined);
-        change(withoutSeries(search, key));
-      },
-      onEdit: (name: string) => onEdit(formulasIn(search.calc ?? none).findIndex((one) => one.name === name)),
-    }),
-    [search, change, onEdit],
   );
 }
 
@@ -269,12 +261,12 @@ const withoutSeries = ({ series, calc, hidden }: TrendSearch, key: string): Part
   calc: calc && formulasIn(calc).flatMap((one) => (formulaKey(one.name) === key ? [] : formulaEntry(one))),
 });
 
-interface StatusProps extends Pick<TrendData, "rows" | "visible" | "events" | "isLoading"> {
+interface StatusProps extends Pick<TrendData, "rows" | "visible" | "lines" | "events" | "isLoading"> {
   readonly trend: TrendState;
 }
 
 /** Says which picture this is, and that it is still loading. */
-const Status = memo(function Status({ rows, visible, events, isLoading, trend }: StatusProps) {
+function Status({ rows, visible, lines, events, isLoading, trend }: StatusProps) {
   const { search, change, window } = trend;
   const measure = measureOf(search);
   const columns = visible.flatMap((line) => line.columns ?? []);
@@ -292,22 +284,34 @@ const Status = memo(function Status({ rows, visible, events, isLoading, trend }:
         </Button>
       )}
       <Group gap="sm">
-        <Text span size="xs" visibleFrom="sm">
-          Drag to zoom, Shift-drag to pan, wheel to zoom
-        </Text>
+        {!search.table && (
+          <Text span size="xs" visibleFrom="sm">
+            Drag to zoom, Shift-drag to pan, wheel to zoom
+          </Text>
+        )}
+        <Button
+          variant="default"
+          size="compact-xs"
+          leftSection={
+            search.table ? <ChartSpline size={14} aria-hidden /> : <Table2 size={14} aria-hidden />
+          }
+          onClick={() => change({ table: search.table ? undefined : true })}
+        >
+          {search.table ? "Show as chart" : "Show as table"}
+        </Button>
         <OverlayMenu search={search} types={events.types} onChange={change} />
-        <ExportMenu rows={rows} window={window} />
+        <ExportMenu {...{ rows, lines, window }} />
       </Group>
     </div>
   );
-});
+}
 
 function CopyTrend({ series, trend }: { series: readonly TrendSeries[]; trend: TrendState }) {
   const project = useProject();
   const { startMs, endMs } = trend.window;
   const bucketMs = bucketFor(trend.window, copiedBuckets);
   const body = {
-    items: series.map((one) => itemOf(one, bucketMs)),
+    items: series.filter((one) => isStored(one) || one.isReady).map((one) => itemOf(one, bucketMs)),
     ...{ start: Math.round(startMs), end: Math.round(endMs), limit: 10_000 },
     ...{ aggregates: "average,min,max", granularity: granularityOf(bucketMs) },
   };

@@ -1,7 +1,7 @@
 // The data of the trend: its rows, the lines of its chart and of its navigator, and its events.
 import { useComputedColorScheme } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { chartColors } from "../../ui/chart/chart-colors.ts";
 import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
@@ -32,22 +32,11 @@ export interface TrendData {
 /** While the window moves, its data is read at most once in this time. */
 const pauseMs = 60;
 
-interface TrendView {
-  readonly trend: TrendState;
-  readonly series: readonly TrendSeries[];
-  readonly shown: TimeWindow;
-  readonly widthPx: number;
-}
-
-export function useTrendData({ trend, series, shown, widthPx }: TrendView): TrendData {
+export function useTrendData(trend: TrendState, series: readonly TrendSeries[], widthPx: number): TrendData {
   const { isLive, version, search } = trend;
-  const [window] = useDebouncedValue(shown, pauseMs, { leading: true });
-  // The strip stays where it is while the window moves in it.
-  const whole = useMemo(() => navigatorRange(trend.window, Date.now()), [trend.window]);
-  const now = useColumns({ series, window, widthPx, isLive, version });
-  const isWaiting = now.some((one) => one.isLoading);
-  // While the window moves, the lines change together: each change draws all of them.
-  const loaded = useFrozen(now, isWaiting && shown !== trend.window);
+  const [window] = useDebouncedValue(trend.window, pauseMs, { leading: true });
+  const whole = useMemo(() => navigatorRange(window, Date.now()), [window]);
+  const loaded = useColumns({ series, window, widthPx, isLive, version });
   const overview = useColumns({ series, window: whole, widthPx: widthPx / 2, isLive: false, version });
   const rows = useRows(series, loaded, overview);
   const visible = useMemo(() => rows.flatMap(({ series, line }) => (series.isHidden ? [] : [line])), [rows]);
@@ -58,15 +47,8 @@ export function useTrendData({ trend, series, shown, widthPx }: TrendView): Tren
     lines: useMemo(() => [...visible, ...compared], [visible, compared]),
     strip: useStrip(rows, overview),
     events: useEvents(search.events, window, chartColors(scheme)),
-    isLoading: !isLive && isWaiting,
+    isLoading: !isLive && loaded.some((one) => one.isLoading),
   };
-}
-
-/** The value; while it is frozen, the last one before that. */
-function useFrozen<Value>(value: Value, isFrozen: boolean): Value {
-  const [last, setLast] = useState(value);
-  if (!isFrozen && last !== value) setLast(value);
-  return isFrozen ? last : value;
 }
 
 function useRows(

@@ -1,7 +1,7 @@
 // The state of the trend page: the address, and the window while it moves.
-import { useInterval } from "@mantine/hooks";
+import { useInterval, useThrottledCallback } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ValueRange } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import type { Gestures } from "../../ui/chart/gestures.ts";
@@ -10,12 +10,14 @@ import type { TrendSearch } from "./search.ts";
 import { bounded, fixedWindow, isRelative, windowOf } from "./window.ts";
 
 const liveEveryMs = 1_000;
+/** While the window moves, the page follows it this often; the chart and the navigator follow every frame. */
+const followEveryMs = 150;
 
 export interface TrendState {
   readonly search: TrendSearch;
-  /** The window in the address. */
+  /** The window in the address; while it moves, one of the last ones. */
   readonly window: TimeWindow;
-  /** The window while it moves, for the parts that follow it. The others wait for the end of the movement. */
+  /** The window while it moves, for the parts that follow every frame. */
   readonly moving: MovingWindow;
   readonly isLive: boolean;
   readonly version: number;
@@ -53,31 +55,45 @@ export function useTrend(): TrendState {
     [navigate],
   );
   const settled = useMemo(() => windowOf(search, nowMs), [search, nowMs]);
-  const { moving, gestures } = useGestures(search, change);
+  const { moving, followed, gestures } = useGestures(search, change);
   return {
     search,
     ...{ isLive, version, change, correct, gestures, moving },
-    window: settled,
+    window: followed ?? settled,
     open: (other) => void navigate({ search: other }),
     ranges: useMemo(() => rangesOf(search), [search]),
     refresh: () => setNow((now) => ({ nowMs: Date.now(), version: now.version + 1 })),
   };
 }
 
-const present = (search: TrendSearch): TrendSearch =>
-  Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
+/** The id of a saved trend alone would open that trend again. */
+function present(search: TrendSearch): TrendSearch {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && !isEmptyList(value));
+  return given.every(([name]) => name === "trend") ? {} : Object.fromEntries(given);
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 /** A movement is in the page alone until it ends; then it goes into the address as one step. */
 function useGestures(search: TrendSearch, change: TrendState["change"]) {
   const [moving] = useState(() => new MovingWindow());
+  const [followed, setFollowed] = useState<TimeWindow>();
   const latest = useRef<TimeWindow>(undefined);
+  const follow = useThrottledCallback(
+    // The page is rendered between the frames of the chart.
+    () => startTransition(() => setFollowed(moving.now())),
+    followEveryMs,
+  );
   useEffect(() => {
-    if (search) moving.set(undefined);
+    if (!search) return;
+    moving.set(undefined);
+    setFollowed(undefined);
   }, [search, moving]);
   const gestures = useMemo(() => {
     const set = (window: TimeWindow) => {
       latest.current = bounded(window);
       moving.set(latest.current);
+      follow();
     };
     return {
       onMove: set,
@@ -90,8 +106,8 @@ function useGestures(search: TrendSearch, change: TrendState["change"]) {
         }),
       onReset: () => change({ y: undefined }),
     };
-  }, [change, search, moving]);
-  return { moving, gestures };
+  }, [change, search, moving, follow]);
+  return { moving, followed, gestures };
 }
 
 const significantDigits = 6;

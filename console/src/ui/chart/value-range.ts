@@ -7,20 +7,6 @@ const margin = 0.06;
 
 /** The range that shows all lines in a window. Lines without data there have no influence. */
 export function rangeOf(lines: readonly NumberLine[], window: TimeWindow): ValueRange {
-  const [low, high] = valuesIn(lines, window);
-  if (low > high) return [0, 1];
-  const span = high - low || Math.abs(high) * 0.1 || 1;
-  return [low - span * margin, high + span * margin];
-}
-
-/** Whether a range shows all lines in a window. */
-export function isWithin([from, to]: ValueRange, lines: readonly NumberLine[], window: TimeWindow): boolean {
-  const [low, high] = valuesIn(lines, window);
-  return low >= from && high <= to;
-}
-
-/** The lowest and the highest value of the lines in a window; infinite without data. */
-function valuesIn(lines: readonly NumberLine[], window: TimeWindow): ValueRange {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   for (const { columns } of lines) {
@@ -35,5 +21,7 @@ function valuesIn(lines: readonly NumberLine[], window: TimeWindow): ValueRange 
       if (highs[i]! > high) high = highs[i]!;
     }
   }
-  return [low, high];
+  if (low > high) return [0, 1];
+  const span = high - low || Math.abs(high) * 0.1 || 1;
+  return [low - span * margin, high + span * margin];
 }
