@@ -53,12 +53,16 @@ export class RequestLifetime {
     const { requestMs: limitMs } = deadlines;
     const giveUp = () => this.#abort(fail("deadline", { limitMs, retryAfterSeconds }));
     if (limitMs !== Number.POSITIVE_INFINITY) this.#timer = setTimeout(giveUp, limitMs);
-    response.once("close", () => {
-      clearTimeout(this.#timer);
-      if (!response.writableFinished) this.#abort(new ClientGone());
-      this.#hasEnded = true;
-      for (const work of this.#atEnd) work();
-    });
+    // The client may have disconnected while the caller was authenticated.
+    if (response.closed) this.#end();
+    else response.once("close", () => this.#end());
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    if (!this.#response.writableFinished) this.#abort(new ClientGone());
+    this.#hasEnded = true;
+    for (const work of this.#atEnd) work();
   }
 
   /**
@@ -66,6 +70,7 @@ export class RequestLifetime {
    * is closed, so that the client cannot mistake a part for the whole response.
    */
   sending(): void {
+    if (this.#hasEnded) return;
     const { idleMs, sendMs } = this.#deadlines;
     const response = this.#response;
     clearTimeout(this.#timer);
@@ -93,9 +98,10 @@ export class RequestLifetime {
     else this.#atEnd.push(work);
   }
 
-  /** Returns the result of `work`, or throws the refusal (503) if the deadline passes first. */
+  /** Returns the result of `work`. Throws `ClientGone` or the refusal (503) if the request ends first. */
   within<Result>(work: Promise<Result>): Promise<Result> {
     return new Promise((resolve, reject) => {
+      if (this.signal.aborted) reject(this.signal.reason);
       this.#refuse = reject;
       work.then(resolve, reject);
     });
