@@ -12,6 +12,8 @@ interface Context {
   readonly command: string;
   readonly rounds: number;
   readonly missing: readonly string[];
+  /** Other ratios to the best peer than those of the workloads. */
+  readonly bars?: Readonly<Partial<Record<WorkloadKey, number>>>;
 }
 
 /** The whole report in Markdown; the first of `results` is our own server. */
@@ -23,7 +25,7 @@ export function reportOf(results: readonly Results[], context: Context): string 
     "",
     `\`${context.command}\`: median of the rounds (lowest to highest); ${context.rounds} on fresh servers.`,
     "",
-    ...tableOf(ours, peers),
+    ...tableOf(ours, peers, context.bars),
     "",
     ...results.map(({ system }) => `- ${system.name} ${system.version()}: a write is ${system.durability}.`),
     ...context.missing.map((name) => `- ${name} is not installed and was not measured.`),
@@ -39,12 +41,13 @@ export function machine(): string {
   return `${day}, ${cores.length} cores (${cores[0]?.model.trim()}), ${memory}, ${system}`;
 }
 
-function tableOf(ours: Results, peers: readonly Results[]): string[] {
+function tableOf(ours: Results, peers: readonly Results[], bars: Context["bars"]): string[] {
   const all = [ours, ...peers];
   const head = ["", "Workload", "Unit", ...all.map(({ system }) => system.name), "Ratio to best peer", "Bar"];
   const isMeasured = (key: WorkloadKey) => figuresOf(ours.rounds, key).length > 0;
   const rows = (Object.keys(workloads) as WorkloadKey[]).filter(isMeasured).map((key) => {
-    const workload: Workload = workloads[key];
+    const bar = bars?.[key];
+    const workload: Workload = { ...workloads[key], ...(bar !== undefined && { bar }) };
     const cells = all.map(({ rounds }) => cellOf(figuresOf(rounds, key)));
     const ratio = ratioOf(workload, key, ours, peers);
     return [workload.name, workload.what, workload.unit, ...cells, ratio, barOf(workload)];

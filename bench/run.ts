@@ -20,6 +20,7 @@ import { clickHouse } from "./systems/clickhouse.ts";
 import { installPackages, packageVersion } from "./systems/debian.ts";
 import { influxDb } from "./systems/influxdb.ts";
 import { millrace } from "./systems/millrace.ts";
+import { millraceOnClickHouse } from "./systems/millrace-on-clickhouse.ts";
 import type { Running, System } from "./systems/system.ts";
 import { victoriaMetrics } from "./systems/victoria-metrics.ts";
 import {
@@ -42,6 +43,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
   --console   instead of workloads: the web console in Chromium (15 minutes, 3 GB); --only open,drag for parts
   --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
+  --cluster   the workloads with the datapoints in ClickHouse, beside the same work by ClickHouse alone
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
 const { values: options } = parseArgs({
@@ -52,6 +54,7 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     scale: { type: "boolean", default: false },
     codecs: { type: "boolean", default: false },
+    cluster: { type: "boolean", default: false },
     console: { type: "boolean", default: false },
     data: { type: "string" },
     write: { type: "boolean", default: false },
@@ -144,7 +147,8 @@ async function bench(): Promise<void> {
       (result.rounds as Figures[]).push(figures);
     }
   }
-  show(heading(), reportOf(results, { command, rounds, missing }));
+  const bars = options.cluster && { bars: clusterBars };
+  show(heading(), reportOf(results, { command, rounds, missing, ...bars }));
 }
 
 function refuseUnknown(names: readonly string[], known: readonly string[]): void {
@@ -152,10 +156,18 @@ function refuseUnknown(names: readonly string[], known: readonly string[]): void
   if (unknown.length > 0) throw new Error(`--only takes ${known.join(",")} and not ${unknown.join(",")}`);
 }
 
+/** Ratios to ClickHouse alone. */
+const clusterBars = { W1: 0.7, W2: 0.7, W4: 1.3, W5: 1.3, W6a: 1.3, W6b: 1.3 };
+
 const heading = () =>
+  (options.cluster ? "Datapoints in ClickHouse: " : "") +
   `${only ? `${only.join(", ")} alone` : "All workloads"}${options.peers ? ", beside the peers" : ""}`;
 
 function chosen(): { systems: System[]; missing: string[] } {
+  if (options.cluster) {
+    installPackages([clickHouse.debianPackage ?? ""]);
+    return { systems: [millraceOnClickHouse, clickHouse], missing: [] };
+  }
   if (!options.peers) return { systems: [millrace], missing: [] };
   const peers = [victoriaMetrics, influxDb, clickHouse];
   installPackages(peers.map((one) => one.debianPackage ?? ""));

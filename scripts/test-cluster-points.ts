@@ -4,11 +4,13 @@
 // `node scripts/test-cluster-points.ts src/resources/datapoints` runs the tests under a folder.
 import { spawnSync } from "node:child_process";
 import { startClickHouse } from "../test/support/clickhouse.ts";
+import { zooKeeperPackage } from "../test/support/zookeeper.ts";
 import { prepare, systemPackages, thisMachine } from "./system-packages.ts";
 
 const testMinutesMax = 10;
 
-for (const line of prepare(systemPackages, thisMachine)) console.log(line);
+const packages = { ...systemPackages, zookeeper: zooKeeperPackage };
+for (const line of prepare(packages, thisMachine)) console.log(line);
 
 const places = process.argv.slice(2);
 const patterns =
@@ -16,6 +18,8 @@ const patterns =
     ? places.map((place) => (place.endsWith(".ts") ? place : `${place}/**/*.test.ts`))
     : [
         "src/storage/clickhouse-points/*.test.ts",
+        "test/cluster/points.*.test.ts",
+        "test/shared-catalog/points.test.ts",
         "src/resources/{datapoints,timeseries,calculated,analytics,trends}/**/*.api.test.ts",
         "test/{oracle,compat,odata-client,typed-client}/**/*.test.ts",
       ];

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { packageVersion } from "./debian.ts";
-import { beginningOf, linesIn, occurrences, type System, type Window } from "./system.ts";
+import { beginningOf, linesIn, occurrences, type Running, type System, type Window } from "./system.ts";
 
 const insert = (body: Buffer) => {
   const path = `/?query=${encodeURIComponent("INSERT INTO points FORMAT RowBinary")}`;
@@ -22,17 +22,9 @@ export const clickHouse: System = {
   durability: "in the page cache, no fsync",
   version: () => packageVersion("clickhouse-server"),
   async start(folder) {
-    const [port, nativePort, replicaPort] = [await freePort(), await freePort(), await freePort()];
-    const data = `${folder}/data`;
-    mkdirSync(data);
-    writeFileSync(`${folder}/config.xml`, configuration(folder, { port, nativePort, replicaPort }));
-    writeFileSync(`${folder}/users.xml`, users);
-    const command = ["clickhouse-server", `--config-file=${folder}/config.xml`] as const;
-    const probe = `http://127.0.0.1:${port}/?query=SELECT%201`;
-    const started = await startProcess([...command], { folder, probe });
-    const made = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: table });
-    if (!made.ok) throw new Error(await made.text());
-    return { started, port, declare: async () => {}, settle: async () => {} };
+    const running = await startClickHouse(folder);
+    await execute(running.port, table);
+    return { ...running, declare: async () => {}, settle: async () => {} };
   },
   requests: {
     backfill: ({ name, times, values }, from, to) => {
@@ -75,6 +67,22 @@ export const clickHouse: System = {
     raw: (body) => occurrences(body, "]") - 2,
   },
 };
+
+/** A server with its defaults and without tables. */
+export async function startClickHouse(folder: string): Promise<Pick<Running, "started" | "port">> {
+  const [port, nativePort, replicaPort] = [await freePort(), await freePort(), await freePort()];
+  mkdirSync(`${folder}/data`);
+  writeFileSync(`${folder}/config.xml`, configuration(folder, { port, nativePort, replicaPort }));
+  writeFileSync(`${folder}/users.xml`, users);
+  const command = ["clickhouse-server", `--config-file=${folder}/config.xml`] as const;
+  const probe = `http://127.0.0.1:${port}/?query=SELECT%201`;
+  return { started: await startProcess([...command], { folder, probe }), port };
+}
+
+export async function execute(port: number, statement: string): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", body: statement });
+  if (!response.ok) throw new Error(await response.text());
+}
 
 const table = `CREATE TABLE points (series String, time Int64, value Float64)
   ENGINE = MergeTree() PARTITION BY tuple() ORDER BY (series, time)`;

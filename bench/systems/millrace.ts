@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { GeneratedSeries, Scan } from "../generate.ts";
 import { type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
-import { beginningOf, linesIn, occurrences, type System, type Window } from "./system.ts";
+import { beginningOf, linesIn, occurrences, type Running, type System, type Window } from "./system.ts";
 
 export const administratorKey = "benchmark-key-0123456789abcdef0123456789abcdef";
 const root = new URL("../..", import.meta.url).pathname;
@@ -37,25 +37,8 @@ export const post = (path: string, body: string) => request({ method: "POST", pa
 export const millrace: System = {
   name: "Millrace",
   durability: "on disk (fsync) before the response",
+  start: (folder) => startMillrace(folder),
   version: () => (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
-  async start(folder) {
-    const port = await freePort();
-    const env = {
-      MILLRACE_HOST: "127.0.0.1",
-      MILLRACE_PORT: String(port),
-      MILLRACE_DATA: `${folder}/data`,
-      MILLRACE_ADMIN_KEY: administratorKey,
-      MILLRACE_LOG_LEVEL: "warn",
-    };
-    const probe = `http://127.0.0.1:${port}/health`;
-    const started = await startProcess([process.execPath, `${root}src/main.ts`, "serve"], {
-      folder,
-      env,
-      probe,
-    });
-    await untilKeyIsGood(port);
-    return { started, port, declare: (names) => declare(port, names), settle: async () => {} };
-  },
   requests: {
     backfill: (series, from, to) =>
       post(`${base}/data/${series.name}`, `{"items":[${pointsOf(series, from, to)}]}`),
@@ -87,6 +70,27 @@ export const millrace: System = {
     raw: (body) => occurrences(body, '"timestamp"'),
   },
 };
+
+/** Starts a server with these settings beside the usual ones. */
+export async function startMillrace(
+  folder: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  const port = await freePort();
+  const env = {
+    MILLRACE_HOST: "127.0.0.1",
+    MILLRACE_PORT: String(port),
+    MILLRACE_DATA: `${folder}/data`,
+    MILLRACE_ADMIN_KEY: administratorKey,
+    MILLRACE_LOG_LEVEL: "warn",
+    ...more,
+  };
+  const probe = `http://127.0.0.1:${port}/health`;
+  const command = [process.execPath, `${root}src/main.ts`, "serve"] as const;
+  const started = await startProcess([...command], { folder, env, probe });
+  await untilKeyIsGood(port);
+  return { started, port, declare: (names) => declare(port, names), settle: async () => {} };
+}
 
 /** The server listens shortly before it accepts the key. */
 async function untilKeyIsGood(port: number): Promise<void> {

@@ -55,10 +55,10 @@ export const datapointFailures = {
   "points-away": entry<{ problem: string }>({
     status: 503,
     when:
-      "ClickHouse, which stores the datapoints, does not respond or is overloaded. A write may have been " +
+      "ClickHouse, which stores the datapoints, is away, read-only or overloaded. A write may have been " +
       "stored; repeating it is harmless.",
     message: ({ problem }) =>
-      `ClickHouse, which stores the datapoints, does not respond (${problem}); repeat the request in ` +
+      `ClickHouse, which stores the datapoints, is not available (${problem}); repeat the request in ` +
       "some seconds",
   }),
   "points-deletes-pending": entry<{ ranges: number }>({

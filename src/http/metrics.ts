@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ComputingLoad } from "../compute/computing.ts";
+import { Failure } from "../errors.ts";
 import { version } from "../lib/version.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
@@ -58,7 +59,7 @@ export function createMetrics(): Metrics {
       });
     },
     async text(points) {
-      showStore(await points.stats());
+      showStore(await statsOf(points));
       return registry.metrics();
     },
   };
@@ -114,7 +115,17 @@ export function measureWritePlans(
   });
 }
 
-function storeGauges(registry: Registry): (stats: PointsStats) => void {
+/** Undefined while a store on another machine is away: the other metrics are needed then. */
+async function statsOf(points: PointsStore): Promise<PointsStats | undefined> {
+  try {
+    return await points.stats();
+  } catch (problem) {
+    if (problem instanceof Failure) return undefined;
+    throw problem;
+  }
+}
+
+function storeGauges(registry: Registry): (stats: PointsStats | undefined) => void {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const stored = gauge("millrace_points_stored", "Datapoints in the store");
   const blocks = gauge("millrace_points_blocks", "Compressed blocks in the store");
@@ -122,10 +133,10 @@ function storeGauges(registry: Registry): (stats: PointsStats) => void {
   const journal = gauge("millrace_points_journal_bytes", "Bytes of the journal on disk");
   const damaged = gauge("millrace_points_quarantined", "Damaged parts of the store that are not served");
   return (stats) => {
-    stored.set(stats.points);
-    blocks.set(stats.blocks);
-    bytes.set(stats.bytesOnDisk);
-    journal.set(stats.journalBytes);
-    damaged.set(stats.quarantined.length);
+    stored.set(stats?.points ?? Number.NaN);
+    blocks.set(stats?.blocks ?? Number.NaN);
+    bytes.set(stats?.bytesOnDisk ?? Number.NaN);
+    journal.set(stats?.journalBytes ?? Number.NaN);
+    damaged.set(stats?.quarantined.length ?? Number.NaN);
   };
 }

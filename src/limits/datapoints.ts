@@ -57,6 +57,22 @@ export const datapointsLimits = {
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
   clickHouseConnectionsMax: limit(64, "connections", "Connections to ClickHouse. Further statements wait."),
   clickHouseMsMax: limit(60_000, "ms", "A statement in ClickHouse. After that the request gets 503."),
+  clickHouseConnectMsMax: limit(
+    3_000,
+    "ms",
+    "Connecting to ClickHouse. After that another replica, or the request gets 503.",
+  ),
+  clickHouseQuorumMsMax: limit(10_000, "ms", "Until an insert is in the quorum of replicas of ClickHouse."),
+  clickHouseRetryMsMax: limit(
+    10_000,
+    "ms",
+    "Repeating a statement on replicas of ClickHouse. After that the request gets 503.",
+  ),
+  clickHouseBackoffMs: limit(
+    100,
+    "ms",
+    "The longest pause before a busy replica of ClickHouse is tried again.",
+  ),
   clickHouseInsertIntervalMs: limit(
     20,
     "ms",

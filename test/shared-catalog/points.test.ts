@@ -129,7 +129,10 @@ describe("two servers on one ClickHouse", { skip }, () => {
       assert.equal((await server.ask("GET /assets")).status, 200, "all else is served");
       const health = await fetch(`${server.baseUrl}/health`);
       assert.equal(health.status, 503);
-      assert.match(await health.text(), /ClickHouse/);
+      assert.match(await health.text(), /ClickHouse, which stores the datapoints, is not available/);
+      const metrics = await (await fetch(`${server.baseUrl}/metrics`)).text();
+      assert.match(metrics, /millrace_points_stored NaN/i);
+      assert.match(metrics, /millrace_http_request_seconds/);
     }
     await clickHouse.start();
     await writing;

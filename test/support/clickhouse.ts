@@ -15,7 +15,7 @@ import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
 import { folderInMemory } from "./folder.ts";
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   const { port } = server.address() as { readonly port: number };
@@ -46,13 +46,20 @@ const hostAt = (httpPort: number): ClickHouseHost => ({
     `clickhouse://millrace:${encodeURIComponent(testPassword)}@127.0.0.1:${httpPort}/${database}`,
 });
 
+/** The place of a server among replicas. */
+export interface ReplicaPlace {
+  readonly zooKeeperPort: number;
+  readonly replica: number;
+}
+
 /** A server with a folder of its own and the user `millrace`. */
-export async function startClickHouse(): Promise<ClickHouseServer> {
+export async function startClickHouse(place?: ReplicaPlace): Promise<ClickHouseServer> {
   const [httpPort, tcpPort] = [await freePort(), await freePort()];
+  const replication = place === undefined ? "" : await replicationOf(place);
   const folder = join(folderInMemory(), "clickhouse");
   mkdirSync(folder);
   const file = join(folder, "config.xml");
-  writeFileSync(file, configuration(folder, { httpPort, tcpPort }));
+  writeFileSync(file, configuration(folder, { httpPort, tcpPort, replication }));
   writeFileSync(join(folder, "users.xml"), users);
   let child: ChildProcess | undefined;
   const server: ClickHouseServer = {
@@ -87,12 +94,29 @@ export async function startClickHouse(): Promise<ClickHouseServer> {
   return server;
 }
 
-const configuration = (folder: string, ports: { httpPort: number; tcpPort: number }) => `<?xml version="1.0"?>
+const replicationOf = async ({ zooKeeperPort, replica }: ReplicaPlace) => `
+  <zookeeper>
+    <node><host>127.0.0.1</host><port>${zooKeeperPort}</port></node>
+    <session_timeout_ms>5000</session_timeout_ms>
+  </zookeeper>
+  <macros><shard>1</shard><replica>${replica}</replica></macros>
+  <interserver_http_host>127.0.0.1</interserver_http_host>
+  <interserver_http_port>${await freePort()}</interserver_http_port>`;
+
+interface ServerPlace {
+  readonly httpPort: number;
+  readonly tcpPort: number;
+  /** The part of the configuration about replicas. */
+  readonly replication: string;
+}
+
+const configuration = (folder: string, ports: ServerPlace) => `<?xml version="1.0"?>
 <yandex>
   <logger><level>warning</level><log>${folder}/log</log><errorlog>${folder}/errors</errorlog></logger>
   <listen_host>127.0.0.1</listen_host>
   <http_port>${ports.httpPort}</http_port>
   <tcp_port>${ports.tcpPort}</tcp_port>
+  ${ports.replication}
   <path>${folder}/data/</path>
   <tmp_path>${folder}/tmp/</tmp_path>
   <users_config>${folder}/users.xml</users_config>

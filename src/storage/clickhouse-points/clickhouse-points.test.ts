@@ -160,7 +160,8 @@ describe("datapoints in ClickHouse", needs("clickhouse"), () => {
     const server = await sharedClickHouse();
     const location = parseClickHouseUrl(await newClickHouseDatabase(server))!;
     const password = "another-password";
-    for (const wrong of [{ password }, { database: "nowhere" }, { port: 9 }])
+    const hosts = [{ host: "127.0.0.1", port: 9 }] as const;
+    for (const wrong of [{ password }, { database: "nowhere" }, { hosts }])
       await assert.rejects(
         openClickHousePoints({ location: { ...location, ...wrong }, owner: 1, ...clocks }),
         ({ message }: Error) => {

@@ -1,5 +1,5 @@
 // The points port on ClickHouse. docs/decisions/012-points-in-clickhouse.md says why it is built this way.
-import { Failure } from "../../errors.ts";
+import { Failure, fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { Aggregation, type NumberPoint } from "../aggregation.ts";
@@ -18,6 +18,7 @@ import type {
   SeriesId,
 } from "../points.ts";
 import { ClickHouseClient, ClickHouseError } from "./client.ts";
+import { readOnlyTables } from "./doctor.ts";
 import { findLatest, latestSeriesMax } from "./latest.ts";
 import type { ClickHouseLocation } from "./location.ts";
 import { createTables } from "./schema.ts";
@@ -62,7 +63,7 @@ const usualBounds: ReadBounds = {
 export async function openClickHousePoints(settings: ClickHousePointsSettings): Promise<PointsStore> {
   const client = new ClickHouseClient(settings.location);
   try {
-    await createTables(client);
+    await createOnAll(client);
     const { owner } = settings;
     await claimDatabase({ client, owner });
     const takeVersions = settings.takeVersions ?? new ReservedVersions({ client, owner }).take;
@@ -75,6 +76,22 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
     client.close();
     const isRefused = problem instanceof Failure || problem instanceof ClickHouseError;
     throw isRefused ? new CannotOpen(`${client.name}: ${problem.message}`, "away") : problem;
+  }
+}
+
+/** One replica after another creates its tables; one that is away has them from an earlier start. */
+async function createOnAll(client: ClickHouseClient): Promise<void> {
+  const replicas = client.replicas;
+  const away: unknown[] = [];
+  try {
+    for (const replica of replicas)
+      await createTables(replica).catch((problem: unknown) => {
+        if (!(problem instanceof Failure)) throw problem;
+        away.push(problem);
+      });
+    if (away.length === replicas.length) throw away[0];
+  } finally {
+    for (const replica of replicas) replica.close();
   }
 }
 
@@ -167,6 +184,8 @@ class ClickHousePoints implements PointsStore {
   }
 
   async stats(): Promise<PointsStats> {
+    const readOnly = await readOnlyTables(this.#client);
+    if (readOnly.length > 0) throw fail("points-away", { problem: `read-only: ${readOnly.join(", ")}` });
     const rows = await this.#client.query(
       sql`SELECT sum(rows) AS points, count() AS blocks, sum(bytes_on_disk) AS bytes FROM system.parts
         WHERE database = currentDatabase() AND table = 'points' AND active`,

@@ -1,8 +1,9 @@
 // Sends statements to ClickHouse's HTTP interface over connections that are kept open.
 import { Agent, type IncomingMessage, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { type ClickHouseLocation, withoutPassword } from "./location.ts";
+import { type ClickHouseHost, type ClickHouseLocation, withoutPassword } from "./location.ts";
 import { decodeBlocks, type NativeRows } from "./native-format.ts";
 import type { Sql } from "./sql.ts";
 
@@ -30,6 +31,16 @@ const passingCodes: ReadonlySet<number> = new Set([
 /** Lists of series and tombstones make statements longer than ClickHouse's default of 256 KiB. */
 const statementBytesMax = 2 ** 20;
 
+/** ClickHouse may close an idle connection while a statement is sent; another one then works. */
+const brokenSockets: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
+
+/**
+ * A replica without the latest insert (289), one that has lost its session with ZooKeeper (999), and one
+ * whose previous insert has no quorum yet (286): inserts with a quorum run one after another in the whole
+ * cluster.
+ */
+const busyProblems: ReadonlySet<string> = new Set(["code 286", "code 289", "code 999"]);
+
 interface Exchange {
   readonly statement: string;
   readonly settings: ClickHouseSettings;
@@ -38,10 +49,21 @@ interface Exchange {
 
 export class ClickHouseClient {
   readonly #location: ClickHouseLocation;
+  /** Index of the host that statements go to; it grows with each failure. */
+  #current = 0;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: limits.clickHouseConnectionsMax });
 
   constructor(location: ClickHouseLocation) {
     this.#location = location;
+  }
+
+  /** A client for each replica. */
+  get replicas(): ClickHouseClient[] {
+    return this.#location.hosts.map((host) => new ClickHouseClient({ ...this.#location, hosts: [host] }));
+  }
+
+  get location(): ClickHouseLocation {
+    return this.#location;
   }
 
   /** The database, for messages. */
@@ -68,34 +90,44 @@ export class ClickHouseClient {
 
   /** Throws `points-away` for a failure that passes, and `ClickHouseError` for any other refusal. */
   async #send(exchange: Exchange): Promise<Buffer> {
-    let answer: { readonly status: number; readonly body: Buffer };
-    try {
-      answer = await this.#repeated(exchange);
-    } catch (problem) {
-      throw fail("points-away", { problem: (problem as NodeJS.ErrnoException).code ?? "no response" });
+    const endMs = performance.now() + limits.clickHouseRetryMsMax;
+    const { hosts } = this.#location;
+    for (let failures = 1; ; failures++) {
+      const { body, problem } = await this.#attempt(hosts[this.#current % hosts.length]!, exchange);
+      if (body !== undefined) return body;
+      // The other replicas may respond. One that others write to may be free again soon.
+      this.#current++;
+      const isBusy = busyProblems.has(problem);
+      if (!isBusy && failures >= Math.max(hosts.length, brokenSockets.has(problem) ? 2 : 1))
+        throw fail("points-away", { problem });
+      const pauseMs = isBusy ? Math.random() * limits.clickHouseBackoffMs : 0;
+      if (performance.now() + pauseMs > endMs) throw fail("points-away", { problem });
+      await sleep(pauseMs);
     }
-    if (answer.status === 200) return answer.body;
-    const message = answer.body.toString("utf8", 0, 2_000);
+  }
+
+  async #attempt(host: ClickHouseHost, exchange: Exchange): Promise<Attempt> {
+    let response: { readonly status: number; readonly body: Buffer };
+    try {
+      response = await this.#once(host, exchange);
+    } catch (problem) {
+      return { problem: (problem as NodeJS.ErrnoException).code ?? "no response" };
+    }
+    if (response.status === 200) return { body: response.body, problem: "" };
+    const message = response.body.toString("utf8", 0, 2_000);
     const code = Number(/^Code: (\d+)/.exec(message)?.[1] ?? 0);
-    if (passingCodes.has(code)) throw fail("points-away", { problem: `code ${code}` });
+    if (passingCodes.has(code)) return { problem: `code ${code}` };
     throw new ClickHouseError(code, `ClickHouse at ${this.name} refused a statement: ${message}`);
   }
 
-  /** ClickHouse may close an idle connection while a statement is sent; another one then works. */
-  async #repeated(exchange: Exchange): Promise<{ readonly status: number; readonly body: Buffer }> {
-    try {
-      return await this.#once(exchange);
-    } catch (problem) {
-      const { code } = problem as NodeJS.ErrnoException;
-      if (code !== "ECONNRESET" && code !== "EPIPE") throw problem;
-      return this.#once(exchange);
-    }
-  }
-
-  #once({ statement, settings, body }: Exchange): Promise<{ status: number; body: Buffer }> {
-    const { host, port, user, password, database } = this.#location;
+  #once(
+    { host, port }: ClickHouseHost,
+    { statement, settings, body }: Exchange,
+  ): Promise<{ status: number; body: Buffer }> {
+    const { user, password, database, quorum } = this.#location;
     const parameters = new URLSearchParams({
       ...{ database, wait_end_of_query: "1", max_query_size: String(statementBytesMax) },
+      ...(quorum !== undefined && quorumSettings(quorum)),
     });
     for (const [name, value] of Object.entries(settings)) parameters.set(name, String(value));
     if (body !== undefined) parameters.set("query", statement);
@@ -109,6 +141,12 @@ export class ClickHouseClient {
         headers: { "X-ClickHouse-User": user, "X-ClickHouse-Key": password },
         signal: AbortSignal.timeout(limits.clickHouseMsMax),
       });
+      sending.on("socket", (socket) => {
+        if (!socket.connecting) return;
+        const late = () => sending.destroy(Object.assign(new Error("connect"), { code: "ETIMEDOUT" }));
+        const timer = setTimeout(late, limits.clickHouseConnectMsMax);
+        socket.once("connect", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+      });
       sending.on("error", reject);
       sending.on("response", (response) => {
         bytesOf(response).then((bytes) => resolve({ status: response.statusCode ?? 0, body: bytes }), reject);
@@ -117,6 +155,19 @@ export class ClickHouseClient {
     });
   }
 }
+
+/** Of a statement at one host: the response, or why there is none. */
+interface Attempt {
+  readonly body?: Buffer;
+  readonly problem: string;
+}
+
+/** Reads see all inserts with a quorum, on whichever replica. */
+const quorumSettings = (quorum: number) => ({
+  insert_quorum: String(quorum),
+  insert_quorum_timeout: String(limits.clickHouseQuorumMsMax),
+  select_sequential_consistency: "1",
+});
 
 async function bytesOf(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];

@@ -29,7 +29,7 @@ export async function examineClickHouse(
 }
 
 /** Replicated tables that accept no writes: their ZooKeeper is away, or their replica is not active. */
-async function readOnlyTables(client: ClickHouseClient): Promise<readonly string[]> {
+export async function readOnlyTables(client: ClickHouseClient): Promise<readonly string[]> {
   const rows = await client.query(
     sql`SELECT table FROM system.replicas WHERE database = currentDatabase() AND is_readonly`,
   );

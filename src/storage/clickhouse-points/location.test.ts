@@ -9,8 +9,7 @@ import { parseClickHouseUrl, withoutPassword } from "./location.ts";
 test("an address has host, port, user, password and database", () => {
   const location = parseClickHouseUrl("clickhouse://me:a%2Fb%40c@db.example.com:8124/plant");
   assert.deepEqual(location, {
-    host: "db.example.com",
-    port: 8124,
+    hosts: [{ host: "db.example.com", port: 8124 }],
     user: "me",
     password: "a/b@c",
     database: "plant",
@@ -18,6 +17,17 @@ test("an address has host, port, user, password and database", () => {
   assert.equal(withoutPassword(location!), "clickhouse://me@db.example.com:8124/plant");
   const short = parseClickHouseUrl("clickhouse://[::1]/plant")!;
   assert.equal(withoutPassword(short), "clickhouse://default@[::1]:8123/plant");
+});
+
+test("an address may have several replicas and a quorum", () => {
+  const location = parseClickHouseUrl("clickhouse://me:secret@a,b:8124,[::1]:1/plant?quorum=2")!;
+  const hosts = [
+    { host: "a", port: 8123 },
+    { host: "b", port: 8124 },
+    { host: "::1", port: 1 },
+  ];
+  assert.deepEqual(location, { hosts, user: "me", password: "secret", database: "plant", quorum: 2 });
+  assert.equal(withoutPassword(location), "clickhouse://me@a:8123,b:8124,[::1]:1/plant");
 });
 
 test("other strings are refused", () => {
@@ -30,6 +40,8 @@ test("other strings are refused", () => {
     "clickhouse://host/a/b",
     "clickhouse://host/a;b",
     "clickhouse://host/plant?x=1",
+    "clickhouse://host/plant?quorum=1",
+    "clickhouse://host,/plant",
     "clickhouse://us%ZZer@host/plant",
     "clickhouse://host:99999/plant",
   ])

@@ -95,20 +95,36 @@ export class TombstoneSweep {
     );
   }
 
-  /** ClickHouse runs mutations in the background; this waits for all of the database. */
+  /** ClickHouse runs mutations in the background. This waits until every replica has run all of them. */
   async #mutate(statement: Sql): Promise<void> {
     const { signal } = this.#stopping;
     const { client } = this.#settings;
     await client.execute(statement, { max_ast_elements: nodesMax });
-    for (;;) {
-      const rows = await client.query(
-        sql`SELECT count() AS running FROM system.mutations
-          WHERE database = currentDatabase() AND NOT is_done`,
-      );
-      if (rows.numbers("running")[0] === 0) return;
-      await sleep(mutationPollMs, undefined, { signal });
+    const replicas = client.replicas;
+    try {
+      while (!(await areDone(replicas))) await sleep(mutationPollMs, undefined, { signal });
+    } finally {
+      for (const replica of replicas) replica.close();
     }
   }
+}
+
+/** Throws when a replica is away, which may still have the points of tombstones. */
+async function areDone(replicas: readonly ClickHouseClient[]): Promise<boolean> {
+  const states = await Promise.all(
+    replicas.map(async (replica) => {
+      const rows = await replica.query(
+        sql`SELECT count() AS total, countIf(NOT is_done) AS running,
+          (SELECT max(total_replicas) FROM system.replicas WHERE database = currentDatabase()) AS replicas
+          FROM system.mutations WHERE database = currentDatabase()`,
+      );
+      const one = (name: string) => rows.numbers(name)[0] ?? 0;
+      return { total: one("total"), running: one("running"), replicas: one("replicas") };
+    }),
+  );
+  if (states.some((state) => state.replicas > replicas.length))
+    throw new Error("MILLRACE_POINTS does not name all replicas of ClickHouse; deleted points stay on disk");
+  return states.every(({ total, running }) => running === 0 && total === states[0]!.total);
 }
 
 const tombstonesPerMutation = 2_000;
