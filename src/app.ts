@@ -19,6 +19,7 @@ import { unlessFull, watchDisk } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { addConsole } from "./http/console.ts";
 import { HeldRequests } from "./http/held-requests.ts";
+import { addInflux, influxProtocol } from "./http/influx-routes.ts";
 import { addLinkRoutes } from "./http/link-routes.ts";
 import { createMetrics, type Metrics, measureComputing, measureWritePlans } from "./http/metrics.ts";
 import { addOData, odataProtocol } from "./http/odata-routes.ts";
@@ -28,6 +29,7 @@ import type { Kernel } from "./http/pipeline.ts";
 import { memoryOf, usualBounds } from "./http/request-memory.ts";
 import { addRoutes } from "./http/rest-routes.ts";
 import { createHttp } from "./http/server.ts";
+import { InfluxState } from "./influx/influx-state.ts";
 import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
 import type { System } from "./lib/system.ts";
@@ -52,7 +54,7 @@ import { ServerLease } from "./storage/server-lease.ts";
 import { takeOver } from "./take-over.ts";
 
 /** The protocols beside REST. */
-const protocols = [odataProtocol];
+const protocols = [odataProtocol, influxProtocol];
 
 export interface App {
   readonly services: Services;
@@ -161,12 +163,13 @@ const backgroundWork = (log: Logger): Pick<Services, "uploads" | "jobs" | "demos
 /** Caches and buffers that requests share; a restart loses them without harm. */
 function openCaches(
   metrics: Metrics,
-): Pick<Services, "generations" | "seriesCache" | "insertBuffers" | "responseBuffers"> {
+): Pick<Services, "generations" | "seriesCache" | "insertBuffers" | "influx" | "responseBuffers"> {
   const generations = new Generations();
   const seriesCache = new SeriesCache(generations);
   measureWritePlans(metrics.registry, () => seriesCache.planCounts);
   const responseBuffers = { datapoints: datapointBuffers(), odata: pageBuffers() };
-  return { generations, seriesCache, insertBuffers: new InsertBuffers(), responseBuffers };
+  const writing = { insertBuffers: new InsertBuffers(), influx: new InfluxState() };
+  return { generations, seriesCache, ...writing, responseBuffers };
 }
 
 function openComputing({ registry }: Metrics): Computing {
@@ -262,6 +265,7 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, mo
   addOpenRoutes(http, kernel, openRoutes);
   addLinkRoutes(http, kernel, linkRoutes);
   addOData(http, kernel, model);
+  addInflux(http, kernel);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
   addHealth(http, { ...services, refusals }, log);
   addMetrics(http, metrics, services.points);

@@ -6,6 +6,7 @@ import type { Generations } from "./access/generations.ts";
 import type { Rights } from "./access/rights.ts";
 import type { Sessions } from "./access/sessions.ts";
 import type { Computing } from "./compute/computing.ts";
+import type { InfluxState } from "./influx/influx-state.ts";
 import type { BufferPool } from "./lib/buffer-pool.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
@@ -53,6 +54,8 @@ export interface Services {
   readonly generations: Generations;
   /** Series and write plans, for datapoint operations. */
   readonly seriesCache: SeriesCache;
+  /** Names and columns of writes in line protocol. */
+  readonly influx: InfluxState;
   /** Buffers that the decoder of datapoint inserts uses again. */
   readonly insertBuffers: InsertBuffers;
   /** Buffers of long responses, used again once a response is sent. */

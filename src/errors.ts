@@ -9,6 +9,7 @@ import { datapointFailures } from "./errors/datapoints.ts";
 import { demoFailures } from "./errors/demo.ts";
 import type { ErrorEntry, ErrorMembers } from "./errors/entry.ts";
 import { fileFailures } from "./errors/files.ts";
+import { influxFailures } from "./errors/influx.ts";
 import { modelFailures } from "./errors/models.ts";
 import { odataFailures } from "./errors/odata.ts";
 import { recordFailures } from "./errors/records.ts";
@@ -25,6 +26,7 @@ export const catalogue = {
   ...fileFailures,
   ...modelFailures,
   ...odataFailures,
+  ...influxFailures,
 } as const;
 
 export type FailureCode = keyof typeof catalogue;

@@ -10,6 +10,7 @@ import { clientsLimits } from "./limits/clients.ts";
 import { computationsLimits } from "./limits/computations.ts";
 import { datapointsLimits } from "./limits/datapoints.ts";
 import { filesLimits } from "./limits/files.ts";
+import { influxLimits } from "./limits/influx.ts";
 import { modelsLimits } from "./limits/models.ts";
 import { odataLimits } from "./limits/odata.ts";
 import { recordsLimits } from "./limits/records.ts";
@@ -27,6 +28,7 @@ export const limitsBySubject = {
   Computations: computationsLimits,
   Models: modelsLimits,
   OData: odataLimits,
+  "InfluxDB protocol": influxLimits,
   "Importer and demo plant": clientsLimits,
   Catalog: catalogLimits,
 } as const;
@@ -41,6 +43,7 @@ const described = {
   ...computationsLimits,
   ...modelsLimits,
   ...odataLimits,
+  ...influxLimits,
   ...clientsLimits,
   ...catalogLimits,
 };
@@ -97,6 +100,10 @@ invariant(
   limits.computationsPerCaller < limits.computationsAtOnce &&
     limits.computationsLargePerCaller < limits.computationsLargeAtOnce,
   "one caller cannot occupy all computations",
+);
+invariant(
+  limits.influxFieldsPerLineMax < limits.pointsPerWriteMax,
+  "the points of a line fit into one write",
 );
 invariant(limits.rawRowsMax <= limits.itemsPerWriteMax, "rows in CSV are no more than rows in JSON");
 invariant(

@@ -13,6 +13,7 @@ type Part =
   | "http"
   | "rest"
   | "odata"
+  | "influx"
   | "resource"
   | "access"
   | "import"
@@ -32,6 +33,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "http",
     "rest",
     "odata",
+    "influx",
     "resource",
     "access",
     "import",
@@ -46,9 +48,10 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "query",
     "lib",
   ],
-  http: ["rest", "odata", "access", "errors", "context", "compute", "port", "query", "lib"],
+  http: ["rest", "odata", "influx", "access", "errors", "context", "compute", "port", "query", "lib"],
   rest: ["access", "errors", "context", "query", "lib"],
   odata: ["access", "errors", "context", "query", "lib"],
+  influx: ["resource", "access", "errors", "context", "port", "query", "lib"],
   resource: ["access", "errors", "context", "compute", "port", "query", "lib"],
   runner: ["port", "errors", "lib"],
   access: ["errors", "context", "port", "query", "lib"],
@@ -159,6 +162,7 @@ function partOf(path: string): Part {
     "http",
     "rest",
     "odata",
+    "influx",
     "access",
     "import",
     "client",

@@ -7,7 +7,7 @@ import { limits } from "../limits.ts";
 import { type SendPage, wantsPage } from "./console.ts";
 import type { Kernel } from "./pipeline.ts";
 import { admitToProject } from "./project-access.ts";
-import { type Protocol, protocolOf } from "./protocol.ts";
+import { isOf, type Protocol, protocolOf } from "./protocol.ts";
 
 interface Rest {
   readonly kernel: Pick<Kernel, "authenticator" | "services">;
@@ -67,7 +67,7 @@ async function admitBelowProject(
   protocol: Protocol,
 ): Promise<void> {
   const [, segment] = /^\/[^/]+\/[^/]+\/projects\/([^/?]+)/.exec(request.url) ?? [];
-  if (segment === undefined || !request.url.startsWith(protocol.root)) return;
+  if (segment === undefined || !isOf(protocol, request.url)) return;
   await admitToProject(kernel, {
     source: protocol.sourceOf(request),
     urlName: decodeURIComponent(segment),

@@ -9,13 +9,14 @@ import type { EntityModel } from "../odata/model.ts";
 import { type ODataRequest, odataService } from "../odata/service.ts";
 import { vocabulary, vocabularyFiles } from "../odata/vocabularies.ts";
 import { readJson } from "../rest/json.ts";
+import { basicPasswordOf, withPassword } from "./passwords.ts";
 import { addEndpoint, type Kernel } from "./pipeline.ts";
 import { admitToProject, contextOf, sourceOf } from "./project-access.ts";
 import type { Protocol } from "./protocol.ts";
 import { sendStream } from "./send.ts";
 
 export const odataProtocol: Protocol = {
-  root: "/odata/",
+  roots: ["/odata/"],
   sourceOf: odataSourceOf,
   errorOf(failure) {
     const { headers, body } = odataErrorOf(failure);
@@ -101,15 +102,11 @@ const varyOf = (reply: FastifyReply): string =>
 
 /**
  * Accepts the credentials of REST, and a key or token as the password of HTTP Basic: Excel and Power BI can
- * send only that (docs/reference/odata.md#requests-and-formats). Two dots tell a token from a key.
+ * send only that (docs/reference/odata.md#requests-and-formats).
  */
 function odataSourceOf(request: FastifyRequest): RequestSource {
   const source = sourceOf(request);
-  const { authorization, ...headers } = request.headers;
-  const [, encoded] = /^basic +(\S+)$/i.exec(authorization ?? "") ?? [];
-  if (encoded === undefined || headers["api-key"] !== undefined) return source;
-  const [, password = ""] = /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, "base64").toString()) ?? [];
-  const isToken = /^[^.]+\.[^.]+\.[^.]+$/.test(password);
-  const credential = isToken ? { authorization: `Bearer ${password}` } : { "api-key": password || "none" };
-  return { ...source, headers: { ...headers, ...credential } };
+  if (request.headers["api-key"] !== undefined) return source;
+  const password = basicPasswordOf(request.headers.authorization);
+  return password === undefined ? source : withPassword(source, password);
 }

@@ -21,7 +21,7 @@ const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, unc
 
 /** Writes errors as plain text. */
 const plain: Protocol = {
-  root: "/plain/",
+  roots: ["/plain/"],
   sourceOf,
   errorOf: ({ message }) => ({ headers: { "content-type": "text/plain" }, body: Buffer.from(message) }),
 };

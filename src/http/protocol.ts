@@ -5,8 +5,8 @@ import type { Failure } from "../errors.ts";
 import { sourceOf } from "./project-access.ts";
 
 export interface Protocol {
-  /** Paths of the protocol begin with it. */
-  readonly root: string;
+  /** Paths of the protocol begin with one of these. */
+  readonly roots: readonly string[];
   readonly sourceOf: (request: FastifyRequest) => RequestSource;
   /** The body of an error response, and its headers. */
   readonly errorOf: (failure: Failure) => ErrorResponse;
@@ -24,14 +24,18 @@ export const errorBody = (failure: Failure) => ({
 
 /** Also the protocol of paths that belong to none, such as those of the login. */
 export const restProtocol: Protocol = {
-  root: "/api/",
+  roots: ["/api/"],
   sourceOf,
   errorOf: (failure) => ({ body: errorBody(failure) }),
 };
 
 /** The protocol of a path. */
 export const protocolOf = (protocols: readonly Protocol[], path: string): Protocol =>
-  protocols.find(({ root }) => path.startsWith(root)) ?? restProtocol;
+  protocols.find((protocol) => isOf(protocol, path)) ?? restProtocol;
+
+/** Whether the path belongs to the protocol. */
+export const isOf = ({ roots }: Protocol, path: string): boolean =>
+  roots.some((root) => path.startsWith(root));
 
 export const sendError = (reply: FastifyReply, failure: Failure, { errorOf }: Protocol): FastifyReply => {
   const { headers = {}, body } = errorOf(failure);

@@ -97,6 +97,7 @@ before(async () => {
     demos: undefined as never,
     generations: undefined as never,
     seriesCache: undefined as never,
+    influx: undefined as never,
     insertBuffers: undefined as never,
     responseBuffers: undefined as never,
   };

@@ -71,5 +71,5 @@ const clientWith =
           resolve({ status: response.statusCode!, headers: response.headers, json: json!, text, bytes });
         });
       });
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
+      sent.end(body === undefined || body instanceof Uint8Array ? body : JSON.stringify(body));
     });

@@ -8,6 +8,7 @@ import type { Random } from "./random.ts";
 export interface RandomRequest {
   /** `GET /api/0.5/projects/demo/assets`: method and path from the root. */
   readonly ask: string;
+  /** Bytes are sent as they are, anything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** Who holds it for nothing at all gets 403. */
@@ -26,9 +27,9 @@ export interface RandomRequest {
 /** How a protocol reads or changes the plant: random requests. */
 export interface Dialect {
   readonly name: string;
-  /** The part of all requests. */
+  /** The part of all reads. */
   readonly share: number;
-  readonly reads: (caller: RandomCaller) => RandomRequest;
+  readonly reads?: (caller: RandomCaller) => RandomRequest;
   readonly writes?: (caller: RandomCaller) => RandomRequest;
 }
 

@@ -35,6 +35,7 @@ import {
 } from "./tree.ts";
 
 export {
+  assetsByExternalId,
   existingAssets,
   limitToVisibleSubtrees,
   refuseUnknownAssets,

@@ -5,11 +5,13 @@ import { permittedRecords, revealableAssets } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
 import { distinctIds } from "../../query/distinct-ids.ts";
-import { everything, type Filter } from "../../query/filter.ts";
+import { and, everything, type Filter, oneOf } from "../../query/filter.ts";
+import { byId } from "../../query/page.ts";
 import type { CatalogReader } from "../../storage/catalog.ts";
 import { visibleRows } from "./rows.ts";
-import type { AssetRow } from "./schema.ts";
+import { type AssetRow, assetTable } from "./schema.ts";
 
 /**
  * Checks new links of records that `acl` covers: returns the ids that name no asset visible to the caller.
@@ -28,6 +30,31 @@ export async function unknownAssets(
   const inside = await visibleRows(tx, permitted, ids);
   if (inside.size < found.size) throw fail("outside-scope", { acl, action: "WRITE" });
   return [];
+}
+
+/**
+ * The ids of assets by their external ids: of those that the caller may see for records that `acl` covers.
+ */
+export async function assetsByExternalId(
+  ctx: RequestContext,
+  acl: Acl,
+  externalIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const visible = revealableAssets(ctx.caller, acl, "WRITE");
+  const distinct = [...new Set(externalIds)];
+  const found = new Map<string, number>();
+  for (let at = 0; at < distinct.length; at += limits.idsPerQueryMax) {
+    const some = distinct.slice(at, at + limits.idsPerQueryMax);
+    const query = {
+      filter: and(visible, oneOf("externalId", some)),
+      order: byId,
+      fields: ["id", "externalId"],
+    };
+    const page = { limit: some.length };
+    const rows = await ctx.catalog.read(ctx.projectId, (tx) => tx.find(assetTable, { ...query, page }));
+    for (const { id, externalId } of rows) found.set(externalId!, id);
+  }
+  return found;
 }
 
 /** The rows of the assets that are visible to the caller for records that `acl` covers, by id. */

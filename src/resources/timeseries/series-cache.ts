@@ -99,6 +99,14 @@ export class SeriesCache {
     return typeof key === "string" ? this.#plans.get(planKey(projectId, key)) : undefined;
   }
 
+  /** The plan of the last list that equals this one. Check it with `use`. */
+  planOf(projectId: ProjectId, keys: readonly SeriesKey[]): WritePlan | undefined {
+    const plan = this.planStartingWith(projectId, keys[0]!);
+    if (plan?.keys.length !== keys.length) return undefined;
+    for (let at = 0; at < keys.length; at += 1) if (plan.keys[at] !== keys[at]) return undefined;
+    return plan;
+  }
+
   /** The plan, if it is valid in this state. */
   use(projectId: ProjectId, plan: WritePlan | undefined, state: CacheState): WritePlan | undefined {
     if (plan?.state.filterId !== state.filterId) return undefined;

@@ -256,10 +256,12 @@ export async function requireSeries(
   action: Action,
 ): Promise<readonly SeriesRef[]> {
   const found = await resolveSeries(ctx, keys, action);
-  if (!found.includes(undefined)) return found as SeriesRef[];
-  const unknown = keys.filter((_, i) => found[i] === undefined);
-  throw fail("series-unknown", { keys: [...new Set(unknown)] });
+  if (found.includes(undefined)) throw unknownSeries(keys, found);
+  return found as SeriesRef[];
 }
+
+const unknownSeries = (keys: readonly SeriesKey[], found: readonly (SeriesRef | undefined)[]) =>
+  fail("series-unknown", { keys: [...new Set(keys.filter((_, i) => found[i] === undefined))] });
 
 /**
  * The plan of an insert into these series: `earlierPlan`, which has the same keys, if it is still valid,
@@ -270,13 +272,26 @@ export async function planWrite(
   keys: readonly SeriesKey[],
   earlierPlan?: WritePlan,
 ): Promise<WritePlan> {
+  const { plan, series } = await tryPlanWrite(ctx, keys, earlierPlan);
+  if (plan === undefined) throw unknownSeries(keys, series);
+  return plan;
+}
+
+/** As `planWrite`. Instead of a refusal there is no plan, and `undefined` for each series without one. */
+export async function tryPlanWrite(
+  ctx: RequestContext,
+  keys: readonly SeriesKey[],
+  earlierPlan?: WritePlan,
+): Promise<{ readonly plan: WritePlan | undefined; readonly series: readonly (SeriesRef | undefined)[] }> {
   const { seriesCache, projectId } = ctx;
   const state = seriesCache.of(projectId).stateFor(permittedSeries(ctx, "WRITE"));
   const valid = seriesCache.use(projectId, earlierPlan, state);
-  if (valid !== undefined) return valid;
-  const series = await requireSeries(ctx, keys, "WRITE");
+  if (valid !== undefined) return { plan: valid, series: valid.series };
+  const found = await resolveSeries(ctx, keys, "WRITE");
+  if (found.includes(undefined)) return { plan: undefined, series: found };
+  const series = found as readonly SeriesRef[];
   const ids = Float64Array.from(series, ({ id }) => id);
   const plan = { keys, series, ids, isNumeric: !series.some(({ isString }) => isString), state };
   seriesCache.store(projectId, plan);
-  return plan;
+  return { plan, series };
 }

@@ -1,0 +1,124 @@
+// Serves the InfluxDB protocol: writes in line protocol, and ping (docs/influx.md).
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { RequestSource } from "../access/authenticator.ts";
+import { authorize } from "../access/authorize.ts";
+import { errorBodyOf } from "../influx/error-body.ts";
+import { defaultSeriesTemplate, NameTemplate } from "../influx/name-template.ts";
+import { precisionOf } from "../influx/precision.ts";
+import { type WriteOptions, type WriteResult, writeLines } from "../influx/write.ts";
+import { limits } from "../limits.ts";
+import { basicPasswordOf, withPassword } from "./passwords.ts";
+import { addEndpoint, type Client, type Kernel, type Receive } from "./pipeline.ts";
+import { admitToProject, contextOf, type ProjectClient, sourceOf } from "./project-access.ts";
+import type { Protocol } from "./protocol.ts";
+
+/** InfluxDB clients that cannot be given a path send to the root of the server. */
+export const influxProtocol: Protocol = {
+  roots: ["/influx/", "/write", "/ping", "/api/v2/"],
+  sourceOf: influxSourceOf,
+  errorOf: (failure) => ({
+    headers: failure.status === 401 ? { "WWW-Authenticate": 'Basic realm="Millrace"' } : {},
+    body: errorBodyOf(failure),
+  }),
+};
+
+interface InfluxKernel extends Kernel {
+  /** The project of tokens at the root of the server. A key there is for its own project. */
+  readonly consoleProject: string;
+}
+
+/** Adds the endpoints of each project, and those at the root. */
+export function addInflux(http: FastifyInstance, kernel: InfluxKernel): void {
+  for (const root of ["/influx/:project", ""]) {
+    addPing(http, kernel, `${root}/ping`);
+    for (const path of ["/write", "/api/v2/write"]) addWrite(http, kernel, `${root}${path}`);
+  }
+}
+
+/** The version of the protocol, which clients read. */
+const pingHeaders = { "X-Influxdb-Version": "1.8.10", "X-Influxdb-Build": "Millrace" };
+
+function addPing(http: FastifyInstance, kernel: Kernel, url: string): void {
+  addEndpoint(http, kernel, {
+    method: "GET",
+    url,
+    admit: ({ ip }): Client => ({ client: ip }),
+    effect: "read",
+    decode: () => undefined,
+    readBody: () => undefined,
+    handle: async () => undefined,
+    send: ({ reply }) => reply.code(204).headers(pingHeaders).send(),
+  });
+}
+
+function addWrite(http: FastifyInstance, kernel: InfluxKernel, url: string): void {
+  addEndpoint<ProjectClient, WriteOptions, Receive, WriteResult>(http, kernel, {
+    method: "POST",
+    url,
+    admit: (request) => admitWriter(kernel, request),
+    effect: "write",
+    decode: writeOptionsOf,
+    // The lines are stored while the body is in memory, so the handler reads it.
+    readBody: (_, receive) => receive,
+    handle: ({ admitted, input, lifetime }, receive) =>
+      receive(limits.bulkBodyBytesMax, (bytes) =>
+        writeLines(contextOf(kernel, admitted, lifetime), bytes, input),
+      ),
+    send({ reply, lifetime }, { cutPoints }) {
+      lifetime.sending();
+      if (cutPoints > 0) reply.header("X-Millrace-Rounded-Times", cutPoints);
+      return reply.code(204).headers(pingHeaders).send();
+    },
+  });
+}
+
+async function admitWriter(kernel: InfluxKernel, request: FastifyRequest): Promise<ProjectClient> {
+  const source = influxSourceOf(request);
+  const { project } = request.params as { readonly project?: string };
+  const urlName = project ?? (await ownProject(kernel, source));
+  return admitToProject(kernel, {
+    source,
+    urlName,
+    capability: ["timeSeriesAcl", "WRITE"],
+    isQuery: false,
+  });
+}
+
+/** The project of the key, or of the settings for a token. Refuses (401) other requests. */
+async function ownProject(
+  { authenticator, consoleProject }: InfluxKernel,
+  source: RequestSource,
+): Promise<string> {
+  const { caller, refusal } = await authenticator.authenticate(source, consoleProject);
+  const project = caller?.projectUrlName ?? consoleProject;
+  return authorize({ ...(caller && { caller }), ...(refusal && { refusal }) }, project).projectUrlName;
+}
+
+function writeOptionsOf({ query, headers }: FastifyRequest): WriteOptions {
+  const parameters = query as Readonly<Record<string, string | string[] | undefined>>;
+  const last = (value: string | string[] | undefined) => [value].flat().at(-1) || undefined;
+  const option = (name: string) => last(parameters[name]);
+  const series = option("series") ?? last(headers["x-millrace-series"]);
+  const asset = option("asset") ?? last(headers["x-millrace-asset"]);
+  return {
+    precision: precisionOf(option("precision")),
+    seriesTemplate: new NameTemplate(series ?? defaultSeriesTemplate, "series"),
+    assetTemplate: asset === undefined ? undefined : new NameTemplate(asset, "asset"),
+    db: option("db") ?? option("bucket") ?? "",
+  };
+}
+
+/**
+ * Accepts the credentials of REST, and a key or token as the parameter `p`, as the password of HTTP Basic, or
+ * as `Token x` and `Token user:x`.
+ */
+function influxSourceOf(request: FastifyRequest): RequestSource {
+  const source = sourceOf(request);
+  const { authorization, "api-key": key } = request.headers;
+  if (key) return source;
+  const [, token] = /^token +(?:[^:\s]*:)?(\S+)$/i.exec(authorization ?? "") ?? [];
+  const { p } = request.query as { readonly p?: string | string[] };
+  const password =
+    token ?? basicPasswordOf(authorization) ?? (authorization === undefined ? [p].flat()[0] : undefined);
+  return password === undefined ? source : withPassword(source, password);
+}

@@ -1,0 +1,164 @@
+// The points of a slice with their resolved series: refuses lines, and makes the batch to append.
+import { freeChunk } from "../lib/free-memory.ts";
+import { shortened } from "../lib/text.ts";
+import type { SeriesRef } from "../resources/timeseries/timeseries.ts";
+import type { PointBatch } from "../storage/points.ts";
+import type { LineColumns } from "./line-columns.ts";
+import type { SeriesName } from "./series-names.ts";
+
+/** A series to create. */
+export interface MissingSeries {
+  /** Its number in the slice. */
+  readonly number: number;
+  readonly name: SeriesName;
+  readonly isString: boolean;
+}
+
+type Resolved = SeriesRef | string | undefined;
+
+export class LineBatch {
+  readonly #columns: LineColumns;
+  /** By number: the series, the reason why there is none, or undefined if it is missing. */
+  readonly #series: Resolved[];
+  /** The reasons of lines that are not stored. */
+  readonly #refused = new Map<number, string>();
+  #made: PointBatch = {};
+
+  constructor(columns: LineColumns, series: readonly Resolved[]) {
+    this.#columns = columns;
+    this.#series = [...series];
+  }
+
+  /** In the order of the lines. */
+  get refused(): readonly (readonly [line: number, reason: string])[] {
+    return [...this.#refused].sort(([a], [b]) => a - b);
+  }
+
+  /** Refuses lines with values of another kind than that of their series, and those without a series. */
+  refuseWrongKinds(): void {
+    const { count, series, lines, values, strings } = this.#columns;
+    const isRefusing = this.#series.map((one) => typeof one === "string" || one?.isString === true);
+    if (isRefusing.includes(true))
+      for (let at = 0; at < count; at += 1)
+        if (isRefusing[series[at]!]) this.#refuse(lines[at]!, series[at]!, values[at]!);
+    for (const { series: number, line, value } of strings) {
+      const one = this.#series[number];
+      if (typeof one === "string" || one?.isString === false) this.#refuse(line, number, value);
+    }
+  }
+
+  #refuse(line: number, number: number, value: number | string): void {
+    if (this.#refused.has(line)) return;
+    const series = this.#series[number]!;
+    const { field, measurement, name } = this.#columns.names[number]!;
+    const [got, existing] = typeof value === "string" ? ["string", "float"] : ["float", "string"];
+    const conflict =
+      `field type conflict: input field "${field}" on measurement "${measurement}" is type ${got}, ` +
+      `already exists as type ${existing} (series ${name}, value ${shortened(JSON.stringify(value))})`;
+    this.#refused.set(line, typeof series === "string" ? series : conflict);
+  }
+
+  /** The missing series of lines that are stored, with the kind of the first value. */
+  missing(): MissingSeries[] {
+    const { count, series, lines, strings, names } = this.#columns;
+    const found = new Map<number, { readonly line: number; readonly isString: boolean }>();
+    const add = (number: number, line: number, isString: boolean) => {
+      if (this.#series[number] !== undefined || this.#refused.has(line)) return;
+      const earlier = found.get(number);
+      if (!earlier || line < earlier.line) found.set(number, { line, isString });
+    };
+    for (let at = 0; at < count; at += 1) add(series[at]!, lines[at]!, false);
+    for (const { series: number, line } of strings) add(number, line, true);
+    const inOrder = [...found].sort(([, a], [, b]) => a.line - b.line);
+    return inOrder.map(([number, { isString }]) => ({ number, name: names[number]!, isString }));
+  }
+
+  /** Adds series that were created, or the reasons why they were not, by number. */
+  add(created: ReadonlyMap<number, SeriesRef | string>): void {
+    for (const [number, one] of created) this.#series[number] = one;
+  }
+
+  /** The points of all lines that are not refused, in one run for each series, in the order of the lines. */
+  points(): PointBatch {
+    const { count, series, lines, times, values } = this.#columns;
+    const strings = this.#columns.strings.filter(({ line }) => !this.#refused.has(line));
+    const isStored = (at: number) => this.#refused.size === 0 || !this.#refused.has(lines[at]!);
+    const runs = new Runs(this.#series);
+    for (let at = 0; at < count; at += 1) if (isStored(at)) runs.count(series[at]!);
+    const stored = runs.start();
+    const [sortedTimes, sortedValues] = [new Float64Array(stored), new Float64Array(stored)];
+    for (let at = 0; at < count; at += 1) {
+      if (!isStored(at)) continue;
+      const to = runs.next(series[at]!);
+      sortedTimes[to] = times[at]!;
+      sortedValues[to] = values[at]!;
+    }
+    this.#made = {
+      ...(stored > 0 && { numbers: { times: sortedTimes, values: sortedValues, ...runs.columns() } }),
+      ...(strings.length > 0 && { strings: this.#stringRuns(strings) }),
+    };
+    return this.#made;
+  }
+
+  #stringRuns(strings: LineColumns["strings"]): NonNullable<PointBatch["strings"]> {
+    const runs = new Runs(this.#series);
+    for (const { series } of strings) runs.count(series);
+    const times = new Float64Array(runs.start());
+    const values = new Array<string>(times.length).fill("");
+    for (const { series, timeMs, value } of strings) {
+      const to = runs.next(series);
+      times[to] = timeMs;
+      values[to] = value;
+    }
+    return { times, values, ...runs.columns() };
+  }
+
+  /** Frees the columns of numbers once they are stored, as `freePoints` does. */
+  free(): void {
+    const { numbers } = this.#made;
+    if (numbers) for (const column of [numbers.times, numbers.values, numbers.ends]) freeChunk(column);
+  }
+}
+
+/** Sorts points by series: first counts them, then gives each its position. */
+class Runs {
+  readonly #series: readonly Resolved[];
+  /** First the number of points of each series, then the position of its next point. */
+  readonly #positions: Uint32Array;
+
+  constructor(series: readonly Resolved[]) {
+    this.#series = series;
+    this.#positions = new Uint32Array(series.length);
+  }
+
+  count(series: number): void {
+    this.#positions[series]! += 1;
+  }
+
+  /** Ends the counting; returns the number of all points. */
+  start(): number {
+    let sum = 0;
+    for (let at = 0; at < this.#positions.length; at += 1) {
+      const count = this.#positions[at]!;
+      this.#positions[at] = sum;
+      sum += count;
+    }
+    return sum;
+  }
+
+  next(series: number): number {
+    return this.#positions[series]!++;
+  }
+
+  /** The series with points, and the ends of their runs; call it after the last `next`. */
+  columns(): { readonly series: Float64Array; readonly ends: Uint32Array } {
+    const positions = this.#positions;
+    const hasPoints = (number: number) => positions[number] !== (number === 0 ? 0 : positions[number - 1]);
+    const numbers = [...positions.keys()].filter(hasPoints);
+    const idOf = (number: number) => (this.#series[number] as SeriesRef).id;
+    return {
+      series: Float64Array.from(numbers, idOf),
+      ends: Uint32Array.from(numbers, (one) => positions[one]!),
+    };
+  }
+}

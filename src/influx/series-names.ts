@@ -1,0 +1,242 @@
+// A cache from the bytes of measurement, tags and field to the name of a series.
+//
+// An entry depends on the bytes and the template only, so no change of series, assets or rights makes it out
+// of date: names are resolved to ids in each request, by the cache of series. When the entries reach
+// `limits.influxNamesBytesMax`, all are dropped.
+import { compareText } from "../lib/text.ts";
+import { textOf } from "../lib/utf8.ts";
+import { limits } from "../limits.ts";
+import type { LineSeries, NameTemplate } from "./name-template.ts";
+
+const code = (character: string): number => character.charCodeAt(0);
+const [comma, equals, space, backslash] = [code(","), code("="), code(" "), code("\\")];
+
+/** The memory of an entry besides its bytes. */
+const entryBytes = 400;
+
+/** Heads with one hash; more would make a search long. */
+const sameHashMax = 4;
+
+/** One field of one measurement with its tags. */
+export class SeriesName implements LineSeries {
+  readonly head: HeadNames;
+  readonly field: string;
+  readonly name: string;
+  /** Why no series can have it. */
+  readonly problem: string | undefined;
+  /** The bytes of the field's key. */
+  readonly key: Buffer;
+  /** The slice that numbered it last, and its number there. */
+  slice = -1;
+  number = 0;
+
+  constructor(head: HeadNames, key: Buffer, { field, problem, name }: NamedField) {
+    this.head = head;
+    this.key = key;
+    this.field = field;
+    this.name = name;
+    this.problem = problem;
+  }
+
+  get measurement(): string {
+    return this.head.measurement;
+  }
+
+  get tags(): LineSeries["tags"] {
+    return this.head.tags;
+  }
+}
+
+interface NamedField {
+  readonly field: string;
+  readonly name: string;
+  readonly problem?: string | undefined;
+}
+
+/** Measurement and tags: the part of a line before its first blank. */
+export class HeadNames {
+  readonly bytes: Buffer;
+  readonly measurement: string;
+  readonly tags: LineSeries["tags"];
+  /** The fields of the last lines, by their position in the line. */
+  readonly fields: SeriesName[] = [];
+  /** The head of the line that followed it last. */
+  next: HeadNames | undefined;
+  readonly byKey = new Map<string, SeriesName>();
+
+  constructor(bytes: Buffer, { measurement, tags }: Pick<LineSeries, "measurement" | "tags">) {
+    this.bytes = bytes;
+    this.measurement = measurement;
+    this.tags = tags;
+  }
+}
+
+/** The names of one template. */
+export interface NameTable {
+  readonly template: NameTemplate;
+  readonly db: string;
+  readonly heads: Map<number, HeadNames[]>;
+}
+
+/** A part of a body. */
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** One for each server. */
+export class SeriesNames {
+  readonly #tables = new Map<string, NameTable>();
+  #bytes = 0;
+  #slices = 0;
+  /** How many entries were made since the start. */
+  made = 0;
+
+  /** A number that no slice has had. */
+  nextSlice(): number {
+    this.#slices += 1;
+    return this.#slices;
+  }
+
+  /** The names of a template, which depend on the database if the template names it. */
+  table(template: NameTemplate, db: string): NameTable {
+    const key = `${template.text}\n${template.usesDb ? db : ""}`;
+    const existing = this.#tables.get(key);
+    if (existing) return existing;
+    const created: NameTable = { template, db, heads: new Map() };
+    this.#reserve(2 * key.length);
+    this.#tables.set(key, created);
+    return created;
+  }
+
+  /** Counts the memory of an entry, and drops all entries if there is no space for it. */
+  #reserve(bytes: number): void {
+    this.made += 1;
+    this.#bytes += bytes + entryBytes;
+    if (this.#bytes <= limits.influxNamesBytesMax) return;
+    for (const { heads } of this.#tables.values()) heads.clear();
+    this.#tables.clear();
+    this.#bytes = 0;
+  }
+
+  /** The head with these bytes, or why it is not valid; `hash` is any hash of them. */
+  head(table: NameTable, bytes: Buffer, { from, to }: Span, hash: number): HeadNames | string {
+    const sameHash = table.heads.get(hash);
+    const existing = sameHash?.find((one) => isAt(bytes, from, to, one.bytes));
+    if (existing) return existing;
+    const parsed = parseHead(bytes, { from, to });
+    if (typeof parsed === "string") return parsed;
+    const created = new HeadNames(Buffer.from(bytes.subarray(from, to)), parsed);
+    this.#reserve(4 * (to - from));
+    table.heads.set(hash, [created, ...(sameHash ?? [])].slice(0, sameHashMax));
+    return created;
+  }
+
+  /** The series of a field of this head, or why the field is not valid. */
+  field(table: NameTable, head: HeadNames, bytes: Buffer, { from, to }: Span): SeriesName | string {
+    const key = bytes.toString("latin1", from, to);
+    const existing = head.byKey.get(key);
+    if (existing) return existing;
+    const field = unescaped(bytes, { from, to });
+    if (field === undefined) return "the field key is not UTF-8";
+    if (field === "") return "missing field key";
+    if (field === "time") return "invalid field name: time is the time of the point";
+    const named = nameOf(table, { ...head, measurement: head.measurement, field });
+    const created = new SeriesName(head, Buffer.from(bytes.subarray(from, to)), named);
+    this.#reserve(4 * (to - from) + 2 * named.name.length);
+    if (head.byKey.size >= limits.influxFieldsPerLineMax) head.byKey.clear();
+    head.byKey.set(key, created);
+    return created;
+  }
+}
+
+/** Whether the bytes from `from` to `to` are those of `expected`. */
+function isAt(bytes: Buffer, from: number, to: number, expected: Buffer): boolean {
+  return to - from === expected.length && expected.compare(bytes, from, to) === 0;
+}
+
+function nameOf({ template, db }: NameTable, series: LineSeries): NamedField {
+  const { field } = series;
+  const name = template.nameOf(series, db);
+  if (name === undefined)
+    return { field, name: "", problem: `a tag of the template ${template.text} is absent` };
+  return { field, name, problem: problemOfName(name) ?? problemOfMetadata(series) };
+}
+
+function problemOfName(name: string): string | undefined {
+  const { nameLengthMax } = limits;
+  if (name === "") return "the name of the series is empty";
+  if (name.includes("\0")) return "the name of the series has U+0000";
+  if (name.length <= nameLengthMax) return undefined;
+  return `the name of the series has ${name.length} characters; at most ${nameLengthMax} are possible`;
+}
+
+/** The measurement and the field are in metadata beside the tags, under the names that Flux has for them. */
+const reservedKeys = { measurement: "_measurement", field: "_field" } as const;
+
+/** Tags, measurement and field as the metadata of a series. */
+export const metadataOf = ({ measurement, tags, field }: LineSeries): Record<string, string> => ({
+  ...Object.fromEntries(tags),
+  [reservedKeys.measurement]: measurement,
+  [reservedKeys.field]: field,
+});
+
+function problemOfMetadata(series: LineSeries): string | undefined {
+  const { metadataPairsMax, metadataKeyLengthMax, metadataLengthMax } = limits;
+  const pairs = Object.entries(metadataOf(series));
+  if (pairs.length > metadataPairsMax) return `more than ${metadataPairsMax - 2} tags`;
+  const long = pairs.find(([key]) => key.length > metadataKeyLengthMax);
+  if (long) return `a tag key of ${long[0].length} characters; at most ${metadataKeyLengthMax} are possible`;
+  const length = pairs.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+  if (length > metadataLengthMax)
+    return `tags of ${length} characters; at most ${metadataLengthMax} are possible`;
+  return undefined;
+}
+
+function parseHead(bytes: Buffer, { from, to }: Span): Pick<LineSeries, "measurement" | "tags"> | string {
+  if (to - from > limits.influxKeyBytesMax)
+    return `measurement and tags have ${to - from} bytes; at most ${limits.influxKeyBytesMax} are possible`;
+  if (textOf(bytes, from, to) === undefined) return "measurement and tags are not UTF-8";
+  if (bytes.subarray(from, to).includes(0)) return "measurement and tags have U+0000";
+  const measurementEnd = endOf(bytes, { from, to }, comma);
+  const measurement = unescaped(bytes, { from, to: measurementEnd })!;
+  if (measurement === "") return "missing measurement";
+  const tags: [string, string][] = [];
+  for (let at = measurementEnd; at < to; ) {
+    const end = endOf(bytes, { from: at + 1, to }, comma);
+    const tag = parseTag(bytes, { from: at + 1, to: end });
+    if (typeof tag === "string") return tag;
+    tags.push(tag);
+    at = end;
+  }
+  tags.sort(([a], [b]) => compareText(a, b));
+  const repeated = tags.find(([key], i) => key === tags[i + 1]?.[0]);
+  return repeated ? `duplicate tag ${repeated[0]}` : { measurement, tags };
+}
+
+const reservedTags: readonly string[] = ["time", ...Object.values(reservedKeys)];
+
+function parseTag(bytes: Buffer, { from, to }: Span): [string, string] | string {
+  const keyEnd = endOf(bytes, { from, to }, equals);
+  const key = unescaped(bytes, { from, to: keyEnd })!;
+  if (key === "") return "missing tag key";
+  if (keyEnd >= to - 1) return "missing tag value";
+  if (endOf(bytes, { from: keyEnd + 1, to }, equals) < to) return "invalid tag format: an unescaped =";
+  if (reservedTags.includes(key)) return `invalid tag key: ${key} is reserved`;
+  return [key, unescaped(bytes, { from: keyEnd + 1, to })!];
+}
+
+/** Whether a backslash before this byte is an escape. */
+export const isEscapable = (byte: number | undefined): boolean =>
+  byte === comma || byte === equals || byte === space;
+
+/** The first unescaped `stop`, or the end. */
+function endOf(bytes: Buffer, { from, to }: Span, stop: number): number {
+  let at = from;
+  while (at < to && bytes[at] !== stop) at += bytes[at] === backslash && isEscapable(bytes[at + 1]) ? 2 : 1;
+  return Math.min(at, to);
+}
+
+/** The string of these bytes without escapes; undefined if they are not UTF-8. */
+const unescaped = (bytes: Buffer, { from, to }: Span): string | undefined =>
+  textOf(bytes, from, to)?.replaceAll(/\\([,= ])/g, "$1");
