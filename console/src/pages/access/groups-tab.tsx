@@ -1,5 +1,5 @@
 // The groups, their rights in short, and how many accounts are in them.
-import { ActionIcon, Badge, Button, Group as Row, TextInput } from "@mantine/core";
+import { ActionIcon, Badge, Button, Group as Row, Text, TextInput } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Eye, Plus } from "lucide-react";
@@ -49,7 +49,9 @@ function useColumns(): TableColumn<Group>[] {
       ...{ key: "name", label: "Name", width: "minmax(110px, 2fr)" },
       cell: ({ id, name }) => (
         <Row gap="xs" wrap="nowrap">
-          {name}
+          <Text span inherit truncate title={name}>
+            {name}
+          </Text>
           {id === defaultGroup && (
             <Badge variant="default" tt="none">
               default

@@ -19,6 +19,7 @@ import { AssetEvents, AssetFiles, AssetSequences } from "./asset-records.tsx";
 import { AssetSeries } from "./asset-series.tsx";
 import classes from "./assets.module.css";
 import { Relationships } from "./relationships.tsx";
+import { useAssetTree } from "./tree-context.ts";
 import { pathQuery } from "./use-tree.ts";
 
 export function AssetPage() {
@@ -32,6 +33,9 @@ export function AssetPage() {
 
 /** Shown beside the tree when no asset is chosen. */
 export function NoAssetChosen() {
+  const { rows } = useAssetTree();
+  // The tree says it when there are no assets.
+  if (rows.length === 0) return null;
   return <Empty title="Choose an asset">Its series, events and files are shown here.</Empty>;
 }
 
@@ -57,7 +61,7 @@ function Loaded({ path }: { path: readonly Asset[] }) {
       <Header path={path} contents={contents.data} />
       <Box className={classes["columns"]}>
         <Box className={classes["column"]}>
-          <AssetSeries key={asset.id} assetId={asset.id} isBelow={below} />
+          <AssetSeries assetId={asset.id} isBelow={below} />
           <AssetEvents assetId={asset.id} isBelow={below} />
           <AssetFiles assetId={asset.id} isBelow={below} />
           <AssetSequences assetId={asset.id} isBelow={below} />

@@ -2,6 +2,7 @@
 import { Box } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Network } from "lucide-react";
 import { useEffect } from "react";
 import { addressOf } from "../../lib/address.ts";
 import type { ApiRequest } from "../../lib/snippets.ts";
@@ -98,7 +99,7 @@ function NoAssets() {
   const session = useSession();
   const canWrite = mayDo(session, "assetsAcl", "WRITE");
   return (
-    <Empty title="There are no assets here">
+    <Empty title="There are no assets here" icon={<Network size={28} aria-hidden />}>
       {canWrite
         ? "Add the first one, such as a site, or create them through the API."
         : "The groups of this account show none, or the project has none yet."}

@@ -11,8 +11,8 @@ import { typeOf } from "./timeline-layout.ts";
 
 export const eventColumns = (assetName: (id: number) => string): readonly TableColumn<Event>[] => [
   {
-    ...{ key: "start", label: "Start", width: "minmax(92px, 160px)" },
-    cell: ({ startTime }) => (startTime === undefined ? "" : timeText(startTime)),
+    ...{ key: "start", label: "Start", width: "160px", isOptional: true },
+    cell: startOf,
   },
   { key: "event", label: "Event", width: "minmax(120px, 3fr)", cell: (event) => <EventCell event={event} /> },
   { ...{ key: "duration", label: "Duration", width: "100px", isOptional: true }, cell: durationOf },
@@ -32,6 +32,9 @@ function EventCell({ event }: { event: Event }) {
         <Text span inherit c="var(--text-quiet)" fz="xs">
           {subtype === undefined ? type : `${type} · ${subtype}`}
         </Text>
+        <Text span inherit c="var(--text-quiet)" fz="xs" className={classes["startInside"]}>
+          {startOf(event)}
+        </Text>
       </span>
       <Link to="/events/$id" params={{ id }} title={description}>
         {description ?? type}
@@ -39,6 +42,8 @@ function EventCell({ event }: { event: Event }) {
     </div>
   );
 }
+
+const startOf = ({ startTime }: Event): string => (startTime === undefined ? "" : timeText(startTime));
 
 /** How long an event took; an event without an end is open. */
 export function durationOf({ startTime, endTime }: Event): string {

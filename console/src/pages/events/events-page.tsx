@@ -3,7 +3,7 @@ import { Autocomplete, Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback, useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { FileUp, Plus, Search } from "lucide-react";
+import { CalendarClock, FileUp, Plus, Search } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import type { Event } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
@@ -193,7 +193,7 @@ function NoEvents({ search }: { search: EventsSearch }) {
   if ([text, type, subtype, assets].some((part) => part !== undefined))
     return <Empty title="No events match">Choose a longer time range, or remove some of the filters.</Empty>;
   return (
-    <Empty title="No events in this time range">
+    <Empty title="No events in this time range" icon={<CalendarClock size={28} aria-hidden />}>
       Choose a longer range, create an event, or import events from a CSV file.
     </Empty>
   );

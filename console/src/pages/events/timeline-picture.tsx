@@ -20,6 +20,8 @@ const rowHeight = 12;
 const barHeight = 9;
 const lanePadding = 6;
 const axisHeight = 24;
+/** A time line without events still shows its times. */
+const heightMin = 60;
 const tickWidth = 110;
 const barWidthMin = 3;
 
@@ -36,18 +38,12 @@ export function TimelinePicture({ events, range, nowMs, width, onOpen }: Timelin
   const tops = heights.map(
     (_, i) => axisHeight + heights.slice(0, i).reduce((sum, height) => sum + height, 0),
   );
-  const height = axisHeight + heights.reduce((sum, one) => sum + one, 0);
+  const height = Math.max(heightMin, axisHeight + heights.reduce((sum, one) => sum + one, 0));
   const ticks = timeTicks(range, Math.max(2, Math.floor((width - labels) / tickWidth)));
   const [from, to] = [timeText(range.startMs), timeText(range.endMs)];
   const label = `${events.length} events from ${from} to ${to}; the table has them too`;
   return (
-    <svg
-      className={classes["picture"]}
-      width={width}
-      height={Math.max(height, 60)}
-      role="img"
-      aria-label={label}
-    >
+    <svg className={classes["picture"]} width={width} height={height} role="img" aria-label={label}>
       {ticks.map(({ timeMs, text }) => (
         <g key={timeMs}>
           <line className={classes["tick"]} x1={x(timeMs)} x2={x(timeMs)} y1={axisHeight - 5} y2={height} />

@@ -2,7 +2,7 @@
 import { Autocomplete, Button, FileButton, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Search, Upload } from "lucide-react";
+import { Files, Search, Upload } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { File as FileRecord } from "../../api/generated.ts";
 import { countText, timeText } from "../../lib/format.ts";
@@ -186,7 +186,7 @@ function NoFiles({ search, mayWrite }: { search: FilesSearch; mayWrite: boolean 
       <Empty title="No files are in this folder">Open a folder inside of it, or choose all files.</Empty>
     );
   return (
-    <Empty title="There are no files yet">
+    <Empty title="There are no files yet" icon={<Files size={28} aria-hidden />}>
       {mayWrite
         ? "Drop files onto this page, or choose them with the button above."
         : "When someone uploads files that your groups show, they appear here."}

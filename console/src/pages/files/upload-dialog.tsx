@@ -1,5 +1,5 @@
 // Before files are uploaded: their folder, type and assets.
-import { Autocomplete, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { Autocomplete, Button, Group, Modal, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { NewFile } from "../../api/generated.ts";
 import { bytesText, countText } from "../../lib/format.ts";
@@ -82,7 +82,7 @@ interface FolderAndTypeProps {
 function FolderAndType({ target, onChange }: FolderAndTypeProps) {
   const { directories } = useFolders();
   return (
-    <Group grow align="flex-start">
+    <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="md">
       <Autocomplete
         label="Folder"
         placeholder="None"
@@ -99,7 +99,7 @@ function FolderAndType({ target, onChange }: FolderAndTypeProps) {
         value={target.type}
         onChange={(event) => onChange({ type: event.currentTarget.value })}
       />
-    </Group>
+    </SimpleGrid>
   );
 }
 

@@ -2,7 +2,7 @@
 import { Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Search } from "lucide-react";
+import { ChartLine, Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { TimeSeries } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
@@ -13,6 +13,7 @@ import { DownloadCsv } from "../../ui/download-csv.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { SelectionBar, useSeriesSelection } from "../../ui/series-selection.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { VirtualTable } from "../../ui/virtual-table.tsx";
 import { type SeriesSearch, seriesKinds } from "./search.ts";
@@ -142,5 +143,9 @@ function NoSeries({ search }: { search: SeriesSearch }) {
     return (
       <Empty title="No series match">Search for another part of a name, or remove some of the filters.</Empty>
     );
-  return <Empty title="There are no series yet">Create them through the API, or import a CSV file.</Empty>;
+  return (
+    <Empty title="There are no series yet" icon={<ChartLine size={28} aria-hidden />}>
+      Create them through the API, or import a CSV file. <TextLink to="/connect">Connect</TextLink> shows how.
+    </Empty>
+  );
 }

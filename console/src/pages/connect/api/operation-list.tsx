@@ -28,7 +28,9 @@ export function OperationList({ operations }: { operations: readonly Operation[]
         onChange={(event) => change(event.currentTarget.value)}
       />
       <Text size="xs" c="var(--text-quiet)" role="status" my={6}>
-        {count === 0 ? "No operation has these words" : `${countText(count)} operations`}
+        {count === 0
+          ? "No operation has these words"
+          : `${countText(count)} ${count === 1 ? "operation" : "operations"}`}
       </Text>
       {groups.map(([tag, members]) => (
         <section key={tag} aria-label={tag}>
