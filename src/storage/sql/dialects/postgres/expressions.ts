@@ -91,7 +91,8 @@ export function expressionsWith(fold: string): Expressions {
   const folded = (text: SqlExpression): SqlExpression => sql`${sql.raw(fold)}(${text})`;
   const hasWords = (table: AnyTable, queries: readonly WordQuery[]): Condition => {
     const index = columnRef(table, wordsColumn);
-    const query = sql<boolean>`${index} @@ ${textQueryOf(table, queries)}::tsquery`;
+    // A list, because a text would be parsed for each record.
+    const query = sql<boolean>`${index} @@ (${[textQueryOf(table, queries)]}::tsquery[])[1]`;
     // The index has only the beginning of a long word.
     const long = queries.flatMap(({ fields, words }) =>
       words
