@@ -110,15 +110,18 @@ function writeOptionsOf({ query, headers }: FastifyRequest): WriteOptions {
 
 /**
  * Accepts the credentials of REST, and a key or token as the parameter `p`, as the password of HTTP Basic, or
- * as `Token x` and `Token user:x`.
+ * as `Token x`, `Token user:x` and `Bearer x`.
  */
 function influxSourceOf(request: FastifyRequest): RequestSource {
   const source = sourceOf(request);
   const { authorization, "api-key": key } = request.headers;
   if (key) return source;
-  const [, token] = /^token +(?:[^:\s]*:)?(\S+)$/i.exec(authorization ?? "") ?? [];
   const { p } = request.query as { readonly p?: string | string[] };
-  const password =
-    token ?? basicPasswordOf(authorization) ?? (authorization === undefined ? [p].flat()[0] : undefined);
+  const password = authorization === undefined ? [p].flat()[0] : passwordIn(authorization);
   return password === undefined ? source : withPassword(source, password);
+}
+
+function passwordIn(authorization: string): string | undefined {
+  const [, token] = /^(?:token +(?:[^:\s]*:)?|bearer +)(\S+)$/i.exec(authorization) ?? [];
+  return token ?? basicPasswordOf(authorization);
 }

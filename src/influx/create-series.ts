@@ -100,7 +100,9 @@ async function createGroup(ctx: RequestContext, group: readonly Draft[], created
     else if (isTaken.has(name)) add(name, `the series ${name} exists, and you may not write to it`);
     else missing.push(...byName.get(name)!);
   }
-  if (missing.length > 0 && missing.length < group.length) await createGroup(ctx, missing, created);
+  if (missing.length === group.length)
+    for (const { number, item } of missing) created.set(number, `the series ${item.name} was deleted again`);
+  else if (missing.length > 0) await createGroup(ctx, missing, created);
 }
 
 /** Creates the series; returns the refusal. */

@@ -230,6 +230,7 @@ test("credentials are accepted where clients of InfluxDB send them", async () =>
     { headers: { authorization: basic(`any:${key}`) } },
     { headers: { authorization: `Token ${key}` } },
     { headers: { authorization: `Token any:${key}` } },
+    { headers: { authorization: `Bearer ${key}` } },
   ];
   const paths = ["/write", "/api/v2/write", `/influx/${project}/write`, `/influx/${project}/api/v2/write`];
   for (const path of paths) {
