@@ -9,6 +9,7 @@ import { stopProcess } from "../process.ts";
 import { millrace } from "../systems/millrace.ts";
 import type { Running } from "../systems/system.ts";
 import { type ConsoleScale, fullConsole, loadConsoleData, quickConsole } from "./data.ts";
+import { measureFloor } from "./floor.ts";
 import { measureLive } from "./live.ts";
 import type { ConsoleAt, ConsoleRow } from "./page.ts";
 import { measureDemo, measureFirstLoad, measureInstall } from "./start.ts";
@@ -35,7 +36,7 @@ interface Setting extends ConsoleAt {
 const parts: Readonly<Record<string, (setting: Setting) => Promise<ConsoleRow[]>>> = {
   open: (setting) => measureOpen(setting, setting.scale),
   windows: (setting) => measureWindows(setting, setting.scale),
-  drag: measureDrag,
+  drag: async (setting) => [...(await measureDrag(setting)), ...(await measureFloor(setting))],
   points: (setting) => measurePoints(setting, setting.scale),
   tree: (setting) => measureTree(setting, setting.scale),
   grid: (setting) => measureGrid(setting, setting.scale),

@@ -55,6 +55,24 @@ async function memberKey(capabilities: readonly object[]): Promise<string> {
   return key.items[0]!["value"] as string;
 }
 
+/** The mean height of the colour of the first line, in each column of pixels of the plot area. */
+const linePixels = `(() => {
+  const canvas = document.querySelector("[role=application] canvas");
+  const over = document.querySelector("[role=application] .u-over").getBoundingClientRect();
+  const { left, top } = canvas.getBoundingClientRect();
+  const { width, height } = over;
+  const { data } = canvas.getContext("2d").getImageData(over.left - left, over.top - top, width, height);
+  return Array.from({ length: Math.floor(width) }, (_, x) => {
+    let [sum, count] = [0, 0];
+    for (let y = 0; y < height; y++) {
+      const [red, green, blue] = data.subarray(4 * (y * Math.floor(width) + x));
+      if (red < 60 && green > 80 && blue > 90) [sum, count] = [sum + y, count + 1];
+    }
+    return count === 0 ? 0 : sum / count;
+  });
+})()`;
+const twoFrames = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))";
+
 describe("the trend", () => {
   it("is empty at first, and series are added by a search", async () => {
     const page = await console.open({ path: "/trend" });
@@ -119,6 +137,47 @@ describe("the trend", () => {
     await page.waitForURL(/y=m3/);
     await page.getByRole("button", { name: "Fit the value axes" }).click();
     await page.waitForURL((url) => !url.searchParams.has("y"));
+    await page.context().close();
+  });
+
+  it("copies the lines while they are panned, and draws the same picture at the end", async () => {
+    const y = `y=${encodeURIComponent("m3/h:40:70")}`;
+    const path = `/trend?series=flow&${y}&${range(startMs + 4 * dayMs, startMs + 6 * dayMs)}`;
+    const page = await console.open({ path });
+    await status(page, "Raw points: every point drawn");
+    await page.evaluate(`(() => {
+      const methods = CanvasRenderingContext2D.prototype;
+      const { lineTo } = methods;
+      globalThis.ends = 0;
+      methods.lineTo = function (...at) { globalThis.ends += 1; return lineTo.apply(this, at); };
+    })()`);
+    const ends = () => page.evaluate("globalThis.ends") as Promise<number>;
+    const box = (await chart(page).boundingBox())!;
+    const at = { x: Math.round(box.x + box.width / 2), y: box.y + box.height / 2 };
+    await page.keyboard.down("Shift");
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 1, at.y);
+    await page.evaluate(twoFrames);
+    const first = await ends();
+    for (let by = 2; by <= 20; by++) {
+      await page.mouse.move(at.x + by, at.y);
+      await page.evaluate(twoFrames);
+    }
+    const panned = (await page.evaluate(linePixels)) as readonly number[];
+    assert.ok(
+      (await ends()) - first < first,
+      `${await ends()} line ends in 20 frames, ${first} in the first`,
+    );
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await page.waitForURL((url) => url.searchParams.get("start") !== iso(startMs + 4 * dayMs));
+    await page.evaluate(twoFrames);
+    assert.ok((await ends()) - first > 1_000, "the lines are drawn again at the end");
+    const settled = (await page.evaluate(linePixels)) as readonly number[];
+    const others = settled.filter((pixels, column) => Math.abs(pixels - panned[column]!) > 2).length;
+    assert.ok(settled.reduce((sum, pixels) => sum + pixels, 0) > 1_000, "there is a line");
+    assert.ok(others < settled.length / 100, `${others} of ${settled.length} columns differ`);
     await page.context().close();
   });
 

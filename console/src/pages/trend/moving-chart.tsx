@@ -15,14 +15,15 @@ interface MovingChartProps extends Moving, Omit<Parameters<typeof Chart>[0], "ch
 }
 
 export function MovingChart({ moving, children, ...props }: MovingChartProps) {
-  const window = useMovingWindow(moving, props.window);
+  const now = useMovingWindow(moving);
+  const window = now ?? props.window;
   return (
-    <Chart {...props} window={window}>
+    <Chart {...props} window={window} isMoving={now !== undefined}>
       {(area) => children(area, window)}
     </Chart>
   );
 }
 
 export function MovingNavigator({ moving, ...props }: Moving & Parameters<typeof Navigator>[0]) {
-  return <Navigator {...props} window={useMovingWindow(moving, props.window)} />;
+  return <Navigator {...props} window={useMovingWindow(moving) ?? props.window} />;
 }

@@ -2,7 +2,7 @@
 import { ActionIcon, Alert, Button, Group, Switch, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { ChartSpline, RefreshCw, Ruler, Sigma, Table2, TriangleAlert, ZoomOut } from "lucide-react";
-import { type ReactNode, useMemo, useState } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { durationText } from "../../lib/format.ts";
 import { formulaEntry, formulasIn } from "../../lib/formula.ts";
@@ -18,6 +18,7 @@ import { FindSimilar } from "./find-similar.tsx";
 import { FormulaEditor } from "./formula-editor.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
 import { MovingChart, MovingNavigator } from "./moving-chart.tsx";
+import { useFollowedWindow } from "./moving-window.ts";
 import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
 import { formulaItem } from "./read-points.ts";
@@ -197,12 +198,15 @@ interface TrendViewProps {
 }
 
 function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
-  const { window, ranges, change, search, gestures } = trend;
+  const { ranges, change, search, gestures } = trend;
+  const window = useFollowedWindow(trend.moving, trend.window);
   const timeZone = search.zone ?? browserZone();
   const { ref, width } = useElementSize();
   const measure = useMemo(() => measureOf(search), [search]);
   const [cursorMs, setCursorMs] = useState<number>();
-  const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData(trend, series, width);
+  const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData({
+    ...{ trend, series, window, widthPx: width },
+  });
   return (
     <div className={classes["page"]}>
       {formula(rows)}
@@ -236,20 +240,29 @@ function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
       />
       <SeriesTable
         {...{ rows, window, timeZone, cursorMs, measure }}
-        onToggle={(key) =>
-          change({
-            hidden: search.hidden?.includes(key)
-              ? without(search.hidden, key)
-              : [...(search.hidden ?? []), key],
-          })
-        }
-        onRemove={(key) => {
-          onEdit(undefined);
-          change(withoutSeries(search, key));
-        }}
-        onEdit={(name) => onEdit(formulasIn(search.calc ?? none).findIndex((one) => one.name === name))}
+        {...useRowActions(search, change, onEdit)}
       />
     </div>
+  );
+}
+
+/** The same functions in each render, so that names and buttons of the rows are not rendered again. */
+function useRowActions(search: TrendSearch, change: TrendState["change"], onEdit: TrendViewProps["onEdit"]) {
+  return useMemo(
+    () => ({
+      onToggle: (key: string) =>
+        change({
+          hidden: search.hidden?.includes(key)
+            ? without(search.hidden, key)
+            : [...(search.hidden ?? []), key],
+        }),
+      onRemove: (key: string) => {
+        onEdit(undefined);
+        change(withoutSeries(search, key));
+      },
+      onEdit: (name: string) => onEdit(formulasIn(search.calc ?? none).findIndex((one) => one.name === name)),
+    }),
+    [search, change, onEdit],
   );
 }
 
@@ -266,7 +279,7 @@ interface StatusProps extends Pick<TrendData, "rows" | "visible" | "lines" | "ev
 }
 
 /** Says which picture this is, and that it is still loading. */
-function Status({ rows, visible, lines, events, isLoading, trend }: StatusProps) {
+const Status = memo(function Status({ rows, visible, lines, events, isLoading, trend }: StatusProps) {
   const { search, change, window } = trend;
   const measure = measureOf(search);
   const columns = visible.flatMap((line) => line.columns ?? []);
@@ -304,7 +317,7 @@ function Status({ rows, visible, lines, events, isLoading, trend }: StatusProps)
       </Group>
     </div>
   );
-}
+});
 
 function CopyTrend({ series, trend }: { series: readonly TrendSeries[]; trend: TrendState }) {
   const project = useProject();

@@ -1,5 +1,6 @@
 // The data of the lines in a window: loaded for a range around it, and in live mode continued every second.
 import { type QueryClient, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { useProject } from "../../session/session.ts";
 import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
 import { continueColumns, loadColumns } from "./load-columns.ts";
@@ -35,37 +36,41 @@ export function useColumns({
   const project = useProject();
   const client = useQueryClient();
   const bucketMs = bucketFor(window, widthPx);
-  const lengthMs = Math.round(window.endMs - window.startMs);
-  const range = loadedRange(window, bucketMs);
-  return useQueries({
-    queries: series.map((one) => {
-      const place = isLive ? ["live", lengthMs] : [range.startMs, range.endMs];
-      const source = isStored(one) ? one.id : one.formula;
-      const queryKey = ["trend", project, one.key, source, version, bucketMs, ...place];
-      const request = { project, series: one, bucketMs };
-      return {
-        queryKey,
-        gcTime: keptMs,
-        enabled: widthPx > 0 && (isStored(one) || one.isReady),
-        staleTime: isLive ? 0 : keptMs,
-        refetchInterval: isLive ? liveEveryMs : (false as const),
-        placeholderData: (previous: Columns | undefined, query: { queryKey: QueryKey } | undefined) =>
-          query?.queryKey[2] === one.key ? previous : undefined,
-        structuralSharing: false,
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          isLive
-            ? live({ ...request, signal }, { client, queryKey, lengthMs })
-            : loadColumns({ ...request, signal, range }),
-      };
-    }),
-    combine: (results) =>
-      results.map(({ data, error, isFetching }) => ({
-        columns: data,
-        problem: error,
-        isLoading: isFetching,
-      })),
-  });
+  const lengthMs = isLive ? Math.round(window.endMs - window.startMs) : 0;
+  const { startMs, endMs } = loadedRange(window, bucketMs);
+  const isShown = widthPx > 0;
+  // A window that moves within the loaded range is not a change of the queries.
+  const queries = useMemo(
+    () =>
+      series.map((one) => {
+        const place = isLive ? ["live", lengthMs] : [startMs, endMs];
+        const source = isStored(one) ? one.id : one.formula;
+        const queryKey = ["trend", project, one.key, source, version, bucketMs, ...place];
+        const request = { project, series: one, bucketMs };
+        return {
+          queryKey,
+          gcTime: keptMs,
+          enabled: isShown && (isStored(one) || one.isReady),
+          staleTime: isLive ? 0 : keptMs,
+          refetchInterval: isLive ? liveEveryMs : (false as const),
+          placeholderData: (previous: Columns | undefined, query: { queryKey: QueryKey } | undefined) =>
+            query?.queryKey[2] === one.key ? previous : undefined,
+          structuralSharing: false,
+          queryFn: ({ signal }: { signal: AbortSignal }) =>
+            isLive
+              ? live({ ...request, signal }, { client, queryKey, lengthMs })
+              : loadColumns({ ...request, signal, range: { startMs, endMs } }),
+        };
+      }),
+    [client, project, series, version, bucketMs, isLive, lengthMs, startMs, endMs, isShown],
+  );
+  return useQueries({ queries, combine: loadedOf });
 }
+
+const loadedOf = (
+  results: readonly { data: Columns | undefined; error: unknown; isFetching: boolean }[],
+): readonly LoadedColumns[] =>
+  results.map(({ data, error, isFetching }) => ({ columns: data, problem: error, isLoading: isFetching }));
 
 interface LivePlace {
   readonly client: QueryClient;

@@ -1,5 +1,6 @@
 // The events that overlap a window, as bands of the chart.
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { type Event, getEventsSearch } from "../../api/generated.ts";
 import { eventColor } from "../../lib/event-color.ts";
 import { useProject } from "../../session/session.ts";
@@ -38,21 +39,23 @@ export function useEvents(
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => loadEvents(project, range, signal),
   });
-  const found = types === undefined ? [] : (data ?? []);
-  const known = [...new Set(found.map((event) => event.type ?? ""))].sort();
-  const shown = found.filter(({ type = "" }) => types?.includes(allTypes) || types?.includes(type));
-  return {
-    types: known,
-    isCut: found.length >= eventsMax,
-    problem: error,
-    bands: shown.map((event) => ({
-      key: String(event.id),
-      label: [event.type, event.subtype, event.description].filter(Boolean).join(" · "),
-      startMs: event.startTime ?? event.endTime ?? 0,
-      endMs: event.endTime,
-      color: eventColor(event.type ?? "")[colors.scheme],
-    })),
-  };
+  const { scheme } = colors;
+  return useMemo(() => {
+    const found = types === undefined ? [] : (data ?? []);
+    const shown = found.filter(({ type = "" }) => types?.includes(allTypes) || types?.includes(type));
+    return {
+      types: [...new Set(found.map((event) => event.type ?? ""))].sort(),
+      isCut: found.length >= eventsMax,
+      problem: error,
+      bands: shown.map((event) => ({
+        key: String(event.id),
+        label: [event.type, event.subtype, event.description].filter(Boolean).join(" · "),
+        startMs: event.startTime ?? event.endTime ?? 0,
+        endMs: event.endTime,
+        color: eventColor(event.type ?? "")[scheme],
+      })),
+    };
+  }, [types, data, error, scheme]);
 }
 
 /** Those that begin in the window, and those that began before and end in or after it. */

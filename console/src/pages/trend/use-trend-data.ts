@@ -1,7 +1,6 @@
 // The data of the trend: its rows, the lines of its chart and of its navigator, and its events.
 import { useComputedColorScheme } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { chartColors } from "../../ui/chart/chart-colors.ts";
 import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
@@ -29,14 +28,22 @@ export interface TrendData {
   readonly isLoading: boolean;
 }
 
-/** While the window moves, its data is read at most once in this time. */
-const pauseMs = 60;
+interface TrendView {
+  readonly trend: TrendState;
+  readonly series: readonly TrendSeries[];
+  /** The window of the data. */
+  readonly window: TimeWindow;
+  readonly widthPx: number;
+}
 
-export function useTrendData(trend: TrendState, series: readonly TrendSeries[], widthPx: number): TrendData {
+export function useTrendData({ trend, series, window, widthPx }: TrendView): TrendData {
   const { isLive, version, search } = trend;
-  const [window] = useDebouncedValue(trend.window, pauseMs, { leading: true });
-  const whole = useMemo(() => navigatorRange(window, Date.now()), [window]);
-  const loaded = useColumns({ series, window, widthPx, isLive, version });
+  // The strip stays where it is while the window moves in it.
+  const whole = useMemo(() => navigatorRange(trend.window, Date.now()), [trend.window]);
+  const now = useColumns({ series, window, widthPx, isLive, version });
+  const isWaiting = now.some((one) => one.isLoading);
+  // While the window moves, the lines change together: each change draws all of them.
+  const loaded = useFrozen(now, isWaiting && window !== trend.window);
   const overview = useColumns({ series, window: whole, widthPx: widthPx / 2, isLive: false, version });
   const rows = useRows(series, loaded, overview);
   const visible = useMemo(() => rows.flatMap(({ series, line }) => (series.isHidden ? [] : [line])), [rows]);
@@ -47,8 +54,15 @@ export function useTrendData(trend: TrendState, series: readonly TrendSeries[], 
     lines: useMemo(() => [...visible, ...compared], [visible, compared]),
     strip: useStrip(rows, overview),
     events: useEvents(search.events, window, chartColors(scheme)),
-    isLoading: !isLive && loaded.some((one) => one.isLoading),
+    isLoading: !isLive && isWaiting,
   };
+}
+
+/** The value; while it is frozen, the last one before that. */
+function useFrozen<Value>(value: Value, isFrozen: boolean): Value {
+  const [last, setLast] = useState(value);
+  if (!isFrozen && last !== value) setLast(value);
+  return isFrozen ? last : value;
 }
 
 function useRows(

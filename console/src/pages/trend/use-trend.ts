@@ -1,7 +1,7 @@
 // The state of the trend page: the address, and the window while it moves.
-import { useInterval, useThrottledCallback } from "@mantine/hooks";
+import { useInterval } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ValueRange } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import type { Gestures } from "../../ui/chart/gestures.ts";
@@ -10,14 +10,12 @@ import type { TrendSearch } from "./search.ts";
 import { bounded, fixedWindow, isRelative, windowOf } from "./window.ts";
 
 const liveEveryMs = 1_000;
-/** While the window moves, the page follows it this often; the chart and the navigator follow every frame. */
-const followEveryMs = 150;
 
 export interface TrendState {
   readonly search: TrendSearch;
-  /** The window in the address; while it moves, one of the last ones. */
+  /** The window in the address. */
   readonly window: TimeWindow;
-  /** The window while it moves, for the parts that follow every frame. */
+  /** The window while it moves, for the parts that follow it. The others wait for the end of the movement. */
   readonly moving: MovingWindow;
   readonly isLive: boolean;
   readonly version: number;
@@ -55,11 +53,11 @@ export function useTrend(): TrendState {
     [navigate],
   );
   const settled = useMemo(() => windowOf(search, nowMs), [search, nowMs]);
-  const { moving, followed, gestures } = useGestures(search, change);
+  const { moving, gestures } = useGestures(search, change);
   return {
     search,
     ...{ isLive, version, change, correct, gestures, moving },
-    window: followed ?? settled,
+    window: settled,
     open: (other) => void navigate({ search: other }),
     ranges: useMemo(() => rangesOf(search), [search]),
     refresh: () => setNow((now) => ({ nowMs: Date.now(), version: now.version + 1 })),
@@ -77,23 +75,14 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 /** A movement is in the page alone until it ends; then it goes into the address as one step. */
 function useGestures(search: TrendSearch, change: TrendState["change"]) {
   const [moving] = useState(() => new MovingWindow());
-  const [followed, setFollowed] = useState<TimeWindow>();
   const latest = useRef<TimeWindow>(undefined);
-  const follow = useThrottledCallback(
-    // The page is rendered between the frames of the chart.
-    () => startTransition(() => setFollowed(moving.now())),
-    followEveryMs,
-  );
   useEffect(() => {
-    if (!search) return;
-    moving.set(undefined);
-    setFollowed(undefined);
+    if (search) moving.set(undefined);
   }, [search, moving]);
   const gestures = useMemo(() => {
     const set = (window: TimeWindow) => {
       latest.current = bounded(window);
       moving.set(latest.current);
-      follow();
     };
     return {
       onMove: set,
@@ -106,8 +95,8 @@ function useGestures(search: TrendSearch, change: TrendState["change"]) {
         }),
       onReset: () => change({ y: undefined }),
     };
-  }, [change, search, moving, follow]);
-  return { moving, followed, gestures };
+  }, [change, search, moving]);
+  return { moving, gestures };
 }
 
 const significantDigits = 6;

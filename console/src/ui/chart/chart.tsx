@@ -77,7 +77,7 @@ interface PlotHostProps {
 
 /** Owns the plot; a change of axes or colours makes another host. */
 function PlotHost({ props, width, height, scheme, setArea }: PlotHostProps) {
-  const { lines, window, bands, ranges, timeZone } = props;
+  const { lines, window, bands, ranges, timeZone, isMoving = false } = props;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot>(null);
   const latest = useRef(props);
@@ -96,7 +96,10 @@ function PlotHost({ props, width, height, scheme, setArea }: PlotHostProps) {
     return () => created.destroy();
   }, [first, setArea]);
   useEffect(() => plot.current?.resize({ width, height }), [width, height]);
-  useLayoutEffect(() => plot.current?.show({ lines, window, bands, ranges }), [lines, window, bands, ranges]);
+  useLayoutEffect(
+    () => plot.current?.show({ lines, window, bands, ranges, isMoving }),
+    [lines, window, bands, ranges, isMoving],
+  );
   return <div ref={host} />;
 }
 

@@ -119,6 +119,7 @@ function listenToPointers(plot: UPlot, gestures: Gestures, signal: AbortSignal):
     event.preventDefault();
     over.setPointerCapture(event.pointerId);
     pointers.set(event.pointerId, event.clientX);
+    gestures.onPoint(undefined);
     begin();
   };
   const onMove = (event: PointerEvent) => {

@@ -6,9 +6,10 @@ import type { ChartBand, ChartLine, NumberLine, TextLine, ValueRange } from "./c
 import type { TimeWindow } from "./columns.ts";
 import { drawBands, drawLane, laneHeightPx } from "./draw-lanes.ts";
 import { drawLine } from "./draw-lines.ts";
-import { type Gestures, listenToGestures } from "./gestures.ts";
+import { type Gestures, listenToGestures, zoomed } from "./gestures.ts";
+import { LineStrip, stripMargin } from "./line-strip.ts";
 import { timeLabels } from "./time-labels.ts";
-import { rangeOf } from "./value-range.ts";
+import { isWithin, rangeOf } from "./value-range.ts";
 
 export interface Picture {
   readonly window: TimeWindow;
@@ -16,6 +17,8 @@ export interface Picture {
   readonly bands: readonly ChartBand[];
   /** Ranges of axes that are fixed; the others follow the data. */
   readonly ranges: Readonly<Record<string, ValueRange>>;
+  /** Whether a person moves the window now: a movement of pixels must be fast. */
+  readonly isMoving?: boolean;
 }
 
 export interface PlotOptions {
@@ -43,6 +46,18 @@ const axisFontPx = 11;
 const axisSpacePx = 42;
 const timeSpacePx = 76;
 
+const sides = ["left", "top", "width", "height"] as const;
+
+/** In CSS pixels. Reading it from the elements would lay out the page in every frame. */
+function areaOf({ left, top, width, height }: UPlot.BBox): PlotArea {
+  const ratio = devicePixelRatio;
+  return { left: left / ratio, top: top / ratio, width: width / ratio, height: height / ratio };
+}
+
+/** Windows have whole milliseconds, so that one that is panned may change its length by rounding. */
+const isSameLength = (one: TimeWindow, other: TimeWindow): boolean =>
+  Math.abs(one.endMs - one.startMs - (other.endMs - other.startMs)) <= 1;
+
 export const scaleOf = (axis: string): string => `unit ${axis}`;
 
 export class Plot {
@@ -51,6 +66,10 @@ export class Plot {
   #picture: Picture;
   #ranges = new Map<string, ValueRange>();
   readonly #stopGestures: () => void;
+  /** The lines while the window is panned. */
+  #strip: LineStrip | undefined;
+  #nextFrame = 0;
+  #area: PlotArea | undefined;
 
   constructor(host: HTMLElement, picture: Picture, options: PlotOptions) {
     this.#options = options;
@@ -67,14 +86,14 @@ export class Plot {
 
   /** Draws this picture now. */
   show(picture: Picture): void {
+    const isPanned = picture.isMoving === true && isSameLength(picture.window, this.#picture.window);
+    this.#strip = isPanned ? (this.#strip ?? new LineStrip()) : undefined;
     this.#picture = picture;
-    const { window, lines, ranges } = picture;
-    const numbers = lines.filter((line): line is NumberLine => line.kind === "numbers");
+    const { window, ranges } = picture;
     this.#plot.batch(() => {
       this.#plot.setScale("x", { min: window.startMs, max: window.endMs });
       for (const axis of this.#options.axes) {
-        const own = numbers.filter((line) => line.axis === axis);
-        const range = ranges[axis] ?? rangeOf(own, window);
+        const range = ranges[axis] ?? this.#rangeOf(axis);
         this.#ranges.set(axis, range);
         const [min, max] = this.#aboveLanes(range);
         this.#plot.setScale(scaleOf(axis), { min, max });
@@ -83,12 +102,23 @@ export class Plot {
     });
   }
 
+  /** While the window is panned, the range stays until data leaves it. */
+  #rangeOf(axis: string): ValueRange {
+    const { window } = this.#picture;
+    const own = this.#numbers().filter((line) => line.axis === axis);
+    if (!this.#strip) return rangeOf(own, window);
+    const current = this.#ranges.get(axis);
+    if (current && isWithin(current, own, window)) return current;
+    return rangeOf(own, zoomed(window, 1 + 2 * stripMargin, (window.startMs + window.endMs) / 2));
+  }
+
   resize(size: { readonly width: number; readonly height: number }): void {
     this.#plot.setSize(size);
     this.show(this.#picture);
   }
 
   destroy(): void {
+    cancelAnimationFrame(this.#nextFrame);
     this.#stopGestures();
     this.#plot.destroy();
   }
@@ -112,9 +142,13 @@ export class Plot {
 
   /** Extends a range downwards, so that the lines keep clear of the lanes of string series. */
   #aboveLanes([low, high]: ValueRange): ValueRange {
-    const heightPx = this.#plot.over.clientHeight || this.#options.size.height;
+    const heightPx = this.#plot.bbox.height / devicePixelRatio || this.#options.size.height;
     const lanesPx = Math.min(this.#lanes().length * laneHeightPx, heightPx * 0.6);
     return lanesPx === 0 ? [low, high] : [low - ((high - low) * lanesPx) / (heightPx - lanesPx), high];
+  }
+
+  #numbers(): NumberLine[] {
+    return this.#picture.lines.filter((line): line is NumberLine => line.kind === "numbers");
   }
 
   #lanes(): TextLine[] {
@@ -123,7 +157,7 @@ export class Plot {
 
   #draw = (plot: UPlot): void => {
     const { ctx, bbox } = plot;
-    const { window, lines, bands } = this.#picture;
+    const { window, bands } = this.#picture;
     const ratio = devicePixelRatio;
     const perMs = bbox.width / (window.endMs - window.startMs);
     const x = (timeMs: number) => bbox.left + (timeMs - window.startMs) * perMs;
@@ -132,7 +166,8 @@ export class Plot {
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     drawBands(ctx, bands, { x, top: bbox.top, height: bbox.height, ratio, window });
-    for (const line of lines) if (line.kind === "numbers") this.#drawNumbers(plot, line, x);
+    if (this.#strip) this.#copyStrip(plot, this.#strip);
+    else for (const line of this.#numbers()) this.#drawNumbers(plot, line, x);
     ctx.restore();
     const lanes = this.#lanes();
     lanes.forEach((lane, index) => {
@@ -140,6 +175,21 @@ export class Plot {
       drawLane(ctx, lane, { x, top, ratio, window, colors: this.#options.colors });
     });
   };
+
+  #copyStrip(plot: UPlot, strip: LineStrip): void {
+    const { ctx, bbox, scales } = plot;
+    const ranges = this.#options.axes.map((axis): [string, ValueRange] => {
+      const { min, max } = scales[scaleOf(axis)]!;
+      return [axis, [min!, max!]];
+    });
+    const view = {
+      ...{ window: this.#picture.window, lines: this.#numbers(), ranges: new Map(ranges) },
+      ...{ width: bbox.width, height: bbox.height, ratio: devicePixelRatio },
+    };
+    const isUnfinished = strip.copy(ctx, view, bbox);
+    cancelAnimationFrame(this.#nextFrame);
+    if (isUnfinished) this.#nextFrame = requestAnimationFrame(() => plot.redraw(false, false));
+  }
 
   #drawNumbers({ ctx, bbox, scales }: UPlot, line: NumberLine, x: (timeMs: number) => number): void {
     const { min, max } = scales[scaleOf(line.axis)]!;
@@ -151,9 +201,12 @@ export class Plot {
   #uplotOptions(): UPlot.Options {
     const { axes, size, gestures, timeZone, onArea } = this.#options;
     const fixed: UPlot.Scale = { auto: false, range: (_, min, max) => [min, max] };
-    const area = ({ over }: UPlot) => {
-      const { offsetLeft: left, offsetTop: top, offsetWidth: width, offsetHeight: height } = over;
-      onArea({ left, top, width, height });
+    const area = ({ bbox }: UPlot) => {
+      const last = this.#area;
+      const now = areaOf(bbox);
+      if (last && sides.every((side) => last[side] === now[side])) return;
+      this.#area = now;
+      onArea(now);
     };
     return {
       ...size,

@@ -7,6 +7,20 @@ const margin = 0.06;
 
 /** The range that shows all lines in a window. Lines without data there have no influence. */
 export function rangeOf(lines: readonly NumberLine[], window: TimeWindow): ValueRange {
+  const [low, high] = valuesIn(lines, window);
+  if (low > high) return [0, 1];
+  const span = high - low || Math.abs(high) * 0.1 || 1;
+  return [low - span * margin, high + span * margin];
+}
+
+/** Whether a range shows all lines in a window. */
+export function isWithin([from, to]: ValueRange, lines: readonly NumberLine[], window: TimeWindow): boolean {
+  const [low, high] = valuesIn(lines, window);
+  return low >= from && high <= to;
+}
+
+/** The lowest and the highest value of the lines in a window; infinite without data. */
+function valuesIn(lines: readonly NumberLine[], window: TimeWindow): ValueRange {
   let low = Number.POSITIVE_INFINITY;
   let high = Number.NEGATIVE_INFINITY;
   for (const { columns } of lines) {
@@ -21,7 +35,5 @@ export function rangeOf(lines: readonly NumberLine[], window: TimeWindow): Value
       if (highs[i]! > high) high = highs[i]!;
     }
   }
-  if (low > high) return [0, 1];
-  const span = high - low || Math.abs(high) * 0.1 || 1;
-  return [low - span * margin, high + span * margin];
+  return [low, high];
 }
