@@ -1,5 +1,5 @@
 // Loads the levels of the tree of assets as they are opened, and the way to an asset.
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryFunctionContext, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
 import { statusOf } from "../../api/errors.ts";
 import { type Asset, getAssetsByAssetId, getAssetsChildren } from "../../api/generated.ts";
@@ -48,7 +48,7 @@ export function useTree(): AssetTree {
       current.current = next(current.current);
       setTree(current.current);
     };
-    const { loadLevel, loadTo, loadAgain } = levelsOf(loader, () => current.current, change);
+    const { loadLevel, loadDownTo, loadAgain } = levelsOf(loader, () => current.current, change);
     const guarded = async (work: () => Promise<void>) => {
       try {
         await work();
@@ -70,13 +70,7 @@ export function useTree(): AssetTree {
           const added = await loader.run(parentId, next).finally(() => loader.end(next.cursor));
           change((now) => withRun(now, parentId, { ...added, start }));
         }),
-      reveal: (id: number) =>
-        guarded(async () => {
-          const path = await loader.path(id);
-          await Promise.all(path.map((asset, at) => loadTo(path[at - 1]?.id, asset)));
-          const above = path.slice(0, -1).map((asset) => asset.id);
-          change((now) => withOpen(now, above, true));
-        }),
+      reveal: (id: number) => guarded(() => loadDownTo(id)),
       reload: async () => {
         await guarded(loadAgain);
         setGeneration((now) => now + 1);
@@ -87,6 +81,18 @@ export function useTree(): AssetTree {
   return { rows, problem, generation, isLoaded: tree.levels.has(undefined), ...actions };
 }
 
+interface LoadedRun {
+  readonly parentId: ParentId;
+  readonly run: Run;
+}
+
+/** Adds runs, except those that were loaded meanwhile. */
+const withRuns = (tree: Tree, runs: readonly LoadedRun[]): Tree =>
+  runs.reduce((now, { parentId, run }) => {
+    const level = now.levels.get(parentId);
+    return level?.runs.some(({ start }) => start === run.start) ? now : withRun(now, parentId, run);
+  }, tree);
+
 type ChangeTree = (next: (tree: Tree) => Tree) => void;
 
 function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
@@ -95,13 +101,28 @@ function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
     const run = await loader.run(parentId, {});
     change((now) => (now.levels.has(parentId) ? now : withRun(now, parentId, run)));
   };
+  /** The start of a level that is not loaded. A level that the person may not see has none. */
+  const startOf = async (parentId: ParentId): Promise<LoadedRun[]> => {
+    if (tree().levels.has(parentId)) return [];
+    const run = await loader.run(parentId, {}).catch(hiddenAsNull);
+    return run === null ? [] : [{ parentId, run }];
+  };
   return {
     loadLevel,
-    async loadTo(parentId: ParentId, { id, name }: Asset) {
-      await loadLevel(parentId);
-      if (isLoaded(tree(), parentId, id)) return;
-      const run = await loader.run(parentId, { from: name });
-      change((now) => withRun(now, parentId, run));
+    /** Loads the levels down to an asset, as many at a time as possible, and shows them together. */
+    async loadDownTo(id: number) {
+      const { path: ids } = await loader.record(id);
+      const starts = [undefined, ...ids.slice(0, -1)].map(startOf);
+      const [path, ...started] = await Promise.all([loader.path(id), ...starts]);
+      const withStarts = withRuns(tree(), started.flat());
+      const others = path.map(async (asset, at): Promise<LoadedRun[]> => {
+        const parentId = path[at - 1]?.id;
+        if (isLoaded(withStarts, parentId, asset.id)) return [];
+        return [{ parentId, run: await loader.run(parentId, { from: asset.name }) }];
+      });
+      const runs = [...started.flat(), ...(await Promise.all(others)).flat()];
+      const above = path.slice(0, -1).map((asset) => asset.id);
+      change((now) => withOpen(withRuns(now, runs), above, true));
     },
     /** Loads the starts of the open levels. A level whose parent was deleted is left out. */
     async loadAgain() {
@@ -141,16 +162,26 @@ function useLoader() {
           next: nextCursor === undefined ? undefined : { cursor: nextCursor, from },
         };
       },
+      record: (id: number) => queryClient.fetchQuery(recordQuery(project, id)),
       path: (id: number) => queryClient.ensureQueryData(pathQuery(project, id)),
     };
   }, [project, queryClient]);
 }
 
+/** Short enough to see the changes of others, and long enough for the requests of one click to share it. */
+const recordStaleMs = 1_000;
+
+const recordQuery = (project: string, id: number) => ({
+  queryKey: ["assets", project, "record", id],
+  staleTime: recordStaleMs,
+  queryFn: ({ signal }: { readonly signal: AbortSignal }) => readAsset(project, id, signal),
+});
+
 /** An asset with its ancestors, the topmost first; without those that the person may not see. */
 export const pathQuery = (project: string, id: number) => ({
   queryKey: ["assets", project, "path", id],
-  queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<readonly Asset[]> => {
-    const asset = await readAsset(project, id, signal);
+  queryFn: async ({ client, signal }: QueryFunctionContext): Promise<readonly Asset[]> => {
+    const asset = await client.fetchQuery(recordQuery(project, id));
     const above = await Promise.all(
       asset.path.slice(0, -1).map((one) => readAsset(project, one, signal).catch(hiddenAsNull)),
     );
