@@ -7,6 +7,8 @@ globalThis.bench = (() => {
   const pause = (ms) => new Promise((resolve) => setTimeout.call(globalThis, resolve, ms));
   const quietMs = 300;
   const longestMs = 60_000;
+  /** Of a simulated clock: long enough for a frame and for timers without a delay. */
+  const frameMs = 20;
   let actedMs = 0;
   let shownMs = 0;
   let draws = 0;
@@ -110,16 +112,20 @@ globalThis.bench = (() => {
           globalThis.bench.longestPath = path;
       });
     },
-    /** Lets so many seconds of a simulated clock pass; each waits for the responses of the one before. */
-    async passSeconds(seconds) {
+    /**
+     * Moves a simulated clock forward in steps. Timers that are due in a step run once. Each step waits for its
+     * responses, and shows them in a frame.
+     */
+    async passSteps(steps, stepMs) {
       const clock = globalThis.__pwClock.controller;
-      for (let second = 0; second < seconds; second++) {
-        await clock.runFor(1_000);
+      for (let step = 0; step < steps; step++) {
+        await clock.fastForward(stepMs - frameMs);
         const startedMs = now();
         do {
           failLate(startedMs, "a response");
           await pause(0);
         } while (requests.pending > 0);
+        await clock.runFor(frameMs);
       }
     },
   };
