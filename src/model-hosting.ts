@@ -44,6 +44,7 @@ export async function openModelHosting(
     ...("refusal" in found && { refusal: found.refusal }),
     runner: host ? pythonRunner(host) : noRunner,
     jobs: new KeyedTaskRunner(),
+    liveLogs: new Map(),
     report: (problem) => log.error({ err: problem }, "A fault ended a job or a schedule of a model"),
   };
   return {

@@ -1,6 +1,7 @@
 // Tests the page of models in a real browser: hosting turned off, packages, versions, schedules, predictions.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Page } from "playwright-core";
 import { hosting, modelHosting } from "../../test/support/model-hosting.ts";
 import { packageOf } from "../../test/support/source-package.ts";
 import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
@@ -91,26 +92,13 @@ describe("a server that hosts models", hosting, () => {
     await page.goto(`${console.server.baseUrl}/models?tab=schedules`);
     await page.getByRole("row", { name: /^watch quality every 10 min none yet 20\d\d-/ }).focus();
     await page.keyboard.press("Enter");
-    await page.getByRole("dialog", { name: "Runs of watch" }).waitFor();
+    await page.getByRole("dialog", { name: "Schedule watch" }).waitFor();
     assert.match(page.url(), /schedule=\d+/);
     await page.context().close();
   });
 
-  it("takes an uploaded package", async () => {
-    const page = await console.open({ path: "/models?tab=packages" });
-    const archive = {
-      name: "m-1.0.tar.gz",
-      mimeType: "application/gzip",
-      buffer: Buffer.from(await packageOf(code)),
-    };
-    await page.locator("input[type=file]").setInputFiles(archive);
-    assert.equal(await page.getByLabel("Name of the Python package").inputValue(), "m");
-    await page.getByRole("button", { name: "Upload", exact: true }).click();
-    await page.getByRole("row", { name: /^m-1\.0\.tar\.gz m train, predict uploaded/ }).waitFor();
-    await page.context().close();
-  });
-
   it("has accessible pages that are not cut, light and dark, wide and narrow", async () => {
+    const page = await console.open();
     for (const [colorScheme, width] of [
       ["light", 1440],
       ["dark", 360],
@@ -119,13 +107,194 @@ describe("a server that hosts models", hosting, () => {
         ["/models", "quality"],
         ["/models?tab=schedules", "watch"],
         ["/models?tab=packages", "uploaded"],
+        [`/models?model=${model}`, "Versions"],
       ] as const) {
-        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 740 });
+        await page.goto(console.server.baseUrl + path);
         await page.getByText(seen, { exact: true }).first().waitFor();
         await assertAccessible(page);
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
-        await page.context().close();
       }
+    await page.context().close();
+  });
+});
+
+const trained = `
+import time
+
+class Model:
+    @staticmethod
+    def train(file_io, factor):
+        print("the factor is", factor)
+        with file_io("factor.txt", "w") as file:
+            file.write(str(factor))
+        time.sleep(2)
+        print("trained")
+
+    @staticmethod
+    def load(file_io):
+        model = Model()
+        with file_io("factor.txt") as file:
+            model.factor = float(file.read())
+        return model
+
+    def predict(self, instance):
+        if isinstance(instance, dict):
+            return {"timeSeries": {"score": [[instance["timeSeries"]["level"]["end"], self.factor]]}}
+        return instance * self.factor
+`;
+
+describe("an empty server that hosts models", hosting, () => {
+  let console: ConsoleUnderTest;
+  let page: Page;
+  before(async () => {
+    console = await startConsole({ hostsModels: true });
+    await console.server.ask.v06("POST /timeseries", { items: [{ name: "level" }, { name: "score" }] });
+    page = await console.open({ path: "/models", viewport: { width: 1440, height: 1000 } });
+  });
+  after(() => console.close());
+
+  const press = (name: string) => page.getByRole("button", { name, exact: true }).click();
+  const inDialog = (name: string) => page.getByRole("dialog", { name });
+  const version = (name: string) => page.getByRole("region", { name: `Version ${name}` });
+  const choose = async (label: string, option: string) => {
+    await page.getByRole("combobox", { name: label, exact: true }).click();
+    await page.getByRole("option", { name: option, exact: true }).click();
+  };
+  const item = async (name: string) => {
+    await page.getByRole("menuitem", { name, exact: true }).click();
+  };
+
+  it("takes an uploaded package, and none that was refused", async () => {
+    await page.getByText("There are no models yet").waitFor();
+    await page.getByRole("tab", { name: "Source packages" }).click();
+    await page.getByText("There are no source packages yet").waitFor();
+    await press("Upload a package");
+    const buffer = Buffer.from(await packageOf(trained));
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "m-1.0.tar.gz", mimeType: "application/gzip", buffer });
+    const dialog = inDialog("Upload a source package");
+    assert.equal(await dialog.getByLabel("Python package").inputValue(), "m");
+    await dialog.getByLabel("Python package").fill("no package");
+    await press("Upload");
+    await dialog
+      .getByRole("alert")
+      .getByText(/packageName.*no package/)
+      .waitFor();
+    await dialog.getByLabel("Python package").fill("m");
+    await press("Upload");
+    await page.getByRole("row", { name: /^m-1\.0\.tar\.gz m train, predict 0\.1 uploaded/ }).waitFor();
+    await dialog.waitFor({ state: "hidden" });
+    assert.equal(await page.getByRole("row").count(), 2);
+  });
+
+  it("creates a model, trains a version with a log that follows, and makes it active", async () => {
+    await page.getByRole("tab", { name: "Models", exact: true }).click();
+    await press("New model");
+    await page.getByLabel("Name", { exact: false }).fill("scaled");
+    await press("Create the model");
+    await inDialog("Model scaled").getByText("The model has no versions.").waitFor();
+    await press("New version");
+    const dialog = inDialog("New version of scaled");
+    await dialog.getByLabel("Name").fill("v1");
+    await choose("Source package", "m-1.0.tar.gz");
+    await dialog.getByLabel("Arguments of the training, a JSON object").fill('{"factor": 3}');
+    await press("Train the version");
+    const log = version("v1").getByRole("region", { name: "Log" });
+    await log.getByText("the factor is 3").waitFor();
+    await version("v1").getByText("training", { exact: true }).waitFor();
+    assert.doesNotMatch(await log.innerText(), /trained/, "the log follows while the code runs");
+    await version("v1").getByText("ready", { exact: true }).waitFor();
+    await log.getByText("trained").waitFor();
+    await version("v1").getByText("factor.txt", { exact: true }).waitFor();
+    assert.match(page.url(), /model=\d+&modelVersion=\d+/);
+    await press("Make active");
+    await version("v1").getByText("active", { exact: true }).waitFor();
+    await page.getByLabel("Instances, a JSON list").fill("[2]");
+    await press("Predict");
+    await page
+      .getByRole("region", { name: "Predictions" })
+      .getByText(/^\[\s+6/)
+      .waitFor();
+  });
+
+  it("creates a version for uploaded artifacts, deploys and deletes it", async () => {
+    await press("New version");
+    const dialog = inDialog("New version of scaled");
+    await dialog.getByLabel("Name").fill("v2");
+    await choose("Source package", "m-1.0.tar.gz");
+    await dialog.getByText("Upload artifacts", { exact: true }).click();
+    await press("Create the version");
+    await version("v2").getByText("awaiting manual deployment").waitFor();
+    await version("v2")
+      .locator("input[type=file]")
+      .setInputFiles({ name: "factor.txt", mimeType: "text/plain", buffer: Buffer.from("5") });
+    await version("v2").getByText("Artifacts: 1").waitFor();
+    await version("v2").getByRole("button", { name: "Deploy", exact: true }).click();
+    await version("v2").getByText("ready", { exact: true }).waitFor();
+    await press("Change the version v2");
+    await item("Delete…");
+    const confirm = inDialog("Delete the version v2?");
+    await confirm.getByText(/logs and 1 artifacts? \(1 B\) are deleted/).waitFor();
+    await press("Delete the version");
+    await version("v2").waitFor({ state: "detached" });
+  });
+
+  it("creates a schedule, shows a refusal and its runs, and stops it", async () => {
+    await page.goto(`${console.server.baseUrl}/models?tab=schedules`);
+    await press("New schedule");
+    const dialog = inDialog("New schedule");
+    await dialog.getByLabel("Name").fill("every minute");
+    await choose("Model", "scaled");
+    await dialog.getByLabel("Alias of input 1").fill("level");
+    await choose("Series of input 1", "level");
+    await dialog.getByLabel("Alias of output 1").fill("score");
+    await choose("Series of output 1", "score");
+    await dialog.getByLabel("Length of the window", { exact: true }).fill("0");
+    await press("Create the schedule");
+    await dialog
+      .getByRole("alert")
+      .getByText(/windowSize/)
+      .waitFor();
+    await dialog.getByLabel("Length of the window", { exact: true }).fill("10");
+    await press("Create the schedule");
+    const drawer = inDialog("Schedule every minute");
+    await drawer.getByRole("row", { name: /succeeded 1/ }).waitFor();
+    await drawer.getByRole("link", { name: "score", exact: true }).waitFor();
+    await press("Stop…");
+    await press("Stop the schedule");
+    await drawer.getByText("none: stopped").waitFor();
+  });
+
+  it("shows readers no way to change anything", async () => {
+    const { ask } = console.server;
+    const one = async (path: string, sent: object) =>
+      (await ask.v06(`POST /${path}`, { items: [sent] })).items[0]!;
+    const capabilities = [{ modelHostingAcl: { actions: ["READ"], scope: { all: {} } } }];
+    const group = await one("groups", { name: "readers", capabilities });
+    const user = await one("users", { uniqueName: "reader", groups: [group["id"]] });
+    const key = (await one("apikeys", { userId: user["id"] }))["value"] as string;
+    const reader = await console.open({ path: "/models", key });
+    await reader.getByRole("row", { name: /^scaled/ }).click();
+    await reader.getByRole("region", { name: "Version v1" }).getByText("active", { exact: true }).waitFor();
+    const writes = reader.getByRole("button", { name: /^(New|Upload|Change|Make|Deploy|Stop)/ });
+    assert.equal(await writes.count(), 0);
+    await reader.context().close();
+  });
+
+  it("deletes a model after it says what goes along", async () => {
+    await page.goto(`${console.server.baseUrl}/models`);
+    await page.getByRole("row", { name: /^scaled/ }).click();
+    await press("Change the model scaled");
+    await item("Delete…");
+    const confirm = inDialog("Delete the model scaled?");
+    await confirm.getByText(/1 version with artifacts and logs, and 1 schedule with runs/).waitFor();
+    await press("Delete the model");
+    await page.getByText("There are no models yet").waitFor();
+    await page.getByRole("tab", { name: "Schedules" }).click();
+    await page.getByText("There are no schedules yet").waitFor();
   });
 });

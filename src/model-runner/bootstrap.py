@@ -28,6 +28,8 @@ def main():
     answers = os.fdopen(os.dup(3), "wb")
     os.close(3)
     restrain()
+    # The server shows the log while the code runs.
+    sys.stdout.reconfigure(line_buffering=True)
     try:
         with os.fdopen(os.dup(0), "rb") as sent:
             task = receive(read_entries(sent))

@@ -23,6 +23,8 @@ export interface ProcessOptions<Output> {
   /** The bytes for descriptor 4 and those after it. */
   readonly attached: readonly Uint8Array[];
   readonly msMax: number;
+  /** Receives its standard output and standard error. */
+  readonly log?: BoundedOutput;
 }
 
 /** The end of a process. */
@@ -72,7 +74,7 @@ export async function runProcess<Output>(
 ): Promise<ProcessResult<Output>> {
   const child = start(options);
   const [stdin, stdout, stderr, results] = child.stdio as unknown as [Writable, Readable, Readable, Readable];
-  const log = new BoundedOutput(limits.modelLogBytesMax);
+  const { log = new BoundedOutput(limits.modelLogBytesMax) } = options;
   for (const source of [stdout, stderr]) source.on("data", (chunk: Buffer) => log.add(chunk));
   const closed = closing(child);
   const stop = () => end(child, [stdout, stderr, results]);

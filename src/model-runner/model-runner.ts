@@ -16,6 +16,8 @@ export interface ModelHosting {
   readonly runner: ModelRunner;
   /** Background runs, by the id of their version or schedule. */
   readonly jobs: KeyedTaskRunner;
+  /** The output so far of running trainings and deployments, by the id of their version. */
+  readonly liveLogs: Map<number, () => readonly string[]>;
   /** Receives errors of background runs. */
   readonly report: (problem: unknown) => void;
 }
@@ -43,6 +45,8 @@ interface Task {
   readonly project: string;
   /** Returns the API key of the code; the key is valid from the start of the run to its end. */
   readonly lendKey: () => Promise<LentKey>;
+  /** Receives a function that returns the lines which the code has printed so far. */
+  readonly onStart?: (linesSoFar: () => readonly string[]) => void;
 }
 
 export type LentKey = { readonly key?: string } & Disposable;

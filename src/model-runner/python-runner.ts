@@ -86,7 +86,9 @@ async function execute(host: RunHost, task: ModelTask, signal: AbortSignal): Pro
       inputOf(task, { msMax, platform, socket: socket && sandbox.socket, apiKey: lent.key }),
     ),
     read: (output: AsyncIterable<Uint8Array>) => readOutput(output, task),
+    log: new BoundedOutput(limits.modelLogBytesMax),
   };
+  task.onStart?.(() => linesOf(wanted));
   return await runProcess(wanted, signal);
 }
 
@@ -158,7 +160,7 @@ async function readOutcome(bytes: AsyncIterable<Uint8Array>): Promise<Outcome> {
   return outcome;
 }
 
-function linesOf({ log }: ProcessResult<unknown>): string[] {
+function linesOf({ log }: Pick<ProcessResult<unknown>, "log">): string[] {
   const text = log.text.replaceAll("\0", "\ufffd").trimEnd();
   const lost = log.bytesLost > 0 ? [`... and ${log.bytesLost} bytes more`] : [];
   return [...(text === "" ? [] : text.split("\n")), ...lost];

@@ -12,6 +12,10 @@ export function numberText(value: number, significantDigits = 6): string {
 /** A count with thin spaces between groups of three digits. */
 export const countText = (count: number): string => numberText(Math.round(count));
 
+/** A count with its noun: `1 run`, `20 runs`. */
+export const countOf = (count: number, noun: string): string =>
+  `${countText(count)} ${noun}${count === 1 ? "" : "s"}`;
+
 /** A value of a point: a number with at most six significant digits, a text as it is. */
 export const valueText = (value: number | string): string =>
   typeof value === "number" ? numberText(value) : value;

@@ -1,6 +1,7 @@
 // Model hosting over the API: a package is uploaded, trained, used for predictions, and scheduled.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
 import { type Item, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { fixturePackage, packageOf } from "../../../test/support/source-package.ts";
@@ -130,6 +131,29 @@ describe("a package on its way to a prediction", hosting, () => {
     assert.equal((predict as string[])[0], "Traceback (most recent call last):");
     assert.deepEqual(train, []);
     assert.deepEqual(await sent(`GET ${place}/log?logType=train`), { predict: [], train: [] });
+  });
+
+  test("shows its log while it trains, and stops when it is deleted", async () => {
+    const code = await packageOf(`
+import os, time
+class Model:
+  @staticmethod
+  def train(file_io):
+    print("first")
+    while not os.path.exists("never"): time.sleep(0.05)
+  def predict(self, instance): return instance
+`);
+    const sourcePackageId = await newPackage(code);
+    const model = await newModel();
+    const body = { name: "long", trainingDetails: { sourcePackageId, args: {} } };
+    const place = `/${model}/versions/${(await sent(`POST /${model}/versions/train`, body))["id"]}`;
+    const log = () => sent(`GET ${place}/log`);
+    while (((await log())["train"] as string[]).length === 0) await delay(20);
+    assert.deepEqual(await log(), { train: ["first"], predict: [] });
+    assert.deepEqual(await sent(`GET ${place}/log?logType=predict`), { train: [], predict: [] });
+    assert.equal((await sent(`GET ${place}`))["status"], "TRAINING");
+    assert.equal((await send(`DELETE ${place}`)).status, 200);
+    assert.equal((await send(`GET ${place}/log`)).status, 404);
   });
 
   test("whose training or loading fails has FAILED and says why", async () => {

@@ -1,24 +1,34 @@
-// One model: its versions with their logs, and a form for a prediction.
-import { Badge, Box, Button, Drawer, Group, Stack, Text, Title } from "@mantine/core";
+// One model: its description, a form for a prediction, and its versions.
+import { Badge, Drawer, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { Archive, Pencil, Trash2 } from "lucide-react";
 import {
-  getAnalyticsModelsByModelIdVersionsByVersionIdLog,
+  deleteAnalyticsModelsByModelId,
   type Model,
-  type ModelVersion,
+  putAnalyticsModelsByModelIdDeprecate,
+  putAnalyticsModelsByModelIdUpdate,
 } from "../../api/generated.ts";
-import { timeText } from "../../lib/format.ts";
-import { useProject } from "../../session/session.ts";
+import { countOf } from "../../lib/format.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { MetadataCard } from "../../ui/facts.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
-import classes from "./models.module.css";
-import { packagesQuery, versionsQuery } from "./models-data.ts";
+import { EditDescribed } from "./described-form.tsx";
+import { schedulesQuery, versionsQuery } from "./models-data.ts";
+import { NewVersionButton } from "./new-version.tsx";
 import { PredictionForm } from "./prediction-form.tsx";
-import { StatusBadge } from "./status-badge.tsx";
+import { ConfirmStep, type FinalStep, RecordMenu, useDialog } from "./record-menu.tsx";
+import { VersionCard } from "./version-card.tsx";
 
-export function ModelDrawer({ model, onClose }: { model: Model; onClose(): void }) {
+interface ModelDrawerProps {
+  readonly model: Model;
+  onClose(): void;
+}
+
+export function ModelDrawer({ model, onClose }: ModelDrawerProps) {
   const project = useProject();
-  const versions = useQuery(versionsQuery(project, model.id));
+  const mayWrite = mayDo(useSession(), "modelHostingAcl", "WRITE");
   return (
     <Drawer
       opened
@@ -31,8 +41,12 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose(): void 
       <Stack>
         {model.description && <Text size="sm">{model.description}</Text>}
         <Group>
+          {model.isDeprecated && <Badge color="gray">deprecated</Badge>}
+          {mayWrite && <NewVersionButton model={model} />}
           <CopyAs request={{ method: "GET", project, path: `/analytics/models/${model.id}` }} />
+          {mayWrite && <ModelMenu model={model} onDeleted={onClose} />}
         </Group>
+        <MetadataCard metadata={model.metadata as Record<string, string>} />
         <Title order={2} size="h5">
           Try a prediction
         </Title>
@@ -40,57 +54,85 @@ export function ModelDrawer({ model, onClose }: { model: Model; onClose(): void 
         <Title order={2} size="h5">
           Versions
         </Title>
-        {versions.isPending && <Loading what="the versions" />}
-        {versions.isError && <Failure problem={versions.error} onRetry={() => void versions.refetch()} />}
-        {versions.data?.length === 0 && <Text size="sm">The model has no versions.</Text>}
-        {versions.data?.toReversed().map((version) => (
-          <VersionCard key={version.id} version={version} isActive={version.id === model.activeVersionId} />
-        ))}
+        <Versions model={model} />
       </Stack>
     </Drawer>
   );
 }
 
-function VersionCard({ version, isActive }: { version: ModelVersion; isActive: boolean }) {
-  const [showsLog, setShowsLog] = useState(false);
-  const packages = useQuery(packagesQuery(useProject()));
-  const source = packages.data?.find(({ id }) => id === version.sourcePackageId);
+function Versions({ model }: { model: Model }) {
+  const { data, error, isPending, refetch } = useQuery(versionsQuery(useProject(), model.id));
+  if (isPending) return <Loading what="the versions" />;
+  if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
+  if (data.length === 0) return <Text size="sm">The model has no versions.</Text>;
+  return data.toReversed().map((version) => <VersionCard key={version.id} model={model} version={version} />);
+}
+
+function ModelMenu({ model, onDeleted }: { model: Model; onDeleted(): void }) {
+  const project = useProject();
+  const { dialog, open, close } = useDialog<"edit" | "deprecate" | "delete">();
+  const { id, name, isDeprecated } = model;
+  const deprecate = {
+    ...{ label: "Deprecate…", icon: <Archive size={15} aria-hidden /> },
+    run: () => open("deprecate"),
+  };
   return (
-    <Stack gap={6} component="section" aria-label={`Version ${version.name}`}>
-      <Group gap="xs">
-        <Text fw={600}>{version.name}</Text>
-        <StatusBadge status={version.status} />
-        {isActive && <Badge variant="light">active</Badge>}
-        <Button size="compact-xs" variant="default" ml="auto" onClick={() => setShowsLog(!showsLog)}>
-          {showsLog ? "Hide the log" : "Log"}
-        </Button>
-      </Group>
-      <Text size="sm" c="var(--text-quiet)">
-        Created {timeText(version.createdTime)} from the package {source?.name ?? version.sourcePackageId}
-      </Text>
-      {version.errorMsg !== null && (
-        <Text size="sm" role="alert">
-          {version.errorMsg}
-        </Text>
+    <>
+      <RecordMenu
+        label={`Change the model ${name}`}
+        actions={[
+          { label: "Edit…", icon: <Pencil size={15} aria-hidden />, run: () => open("edit") },
+          ...(isDeprecated ? [] : [deprecate]),
+          {
+            ...{ label: "Delete…", isDanger: true },
+            ...{ icon: <Trash2 size={15} aria-hidden />, run: () => open("delete") },
+          },
+        ]}
+      />
+      {dialog === "edit" && (
+        <EditDescribed
+          title={`Edit the model ${name}`}
+          record={model}
+          save={(change) => putAnalyticsModelsByModelIdUpdate(project, id, change)}
+          onClose={close}
+        />
       )}
-      {showsLog && <VersionLog version={version} />}
-    </Stack>
+      {dialog === "deprecate" && <ConfirmStep step={deprecation(project, model)} onClose={close} />}
+      {dialog === "delete" && <DeleteModel model={model} onDeleted={onDeleted} onClose={close} />}
+    </>
   );
 }
 
-function VersionLog({ version: { modelId, id } }: { version: ModelVersion }) {
+const deprecation = (project: string, { id, name }: Model): FinalStep => ({
+  title: `Deprecate the model ${name}?`,
+  action: "Deprecate the model",
+  effect: "The model is marked as deprecated for everybody. Predictions and schedules still work.",
+  run: () => putAnalyticsModelsByModelIdDeprecate(project, id, {}),
+});
+
+interface DeleteModelProps {
+  readonly model: Model;
+  onDeleted(): void;
+  onClose(): void;
+}
+
+function DeleteModel({ model: { id, name }, onDeleted, onClose }: DeleteModelProps) {
   const project = useProject();
-  const log = useQuery({
-    queryKey: ["models", project, "log", id],
-    queryFn: async ({ signal }) =>
-      (await getAnalyticsModelsByModelIdVersionsByVersionIdLog(project, modelId, id, {}, { signal })).data,
-  });
-  if (log.isPending) return <Loading what="the log" />;
-  if (log.isError) return <Failure problem={log.error} />;
-  const lines = [...log.data.train, ...log.data.predict];
-  return (
-    <Box component="pre" className={classes["output"]} tabIndex={0} role="region" aria-label="Log">
-      {lines.length === 0 ? "The code has printed nothing." : lines.join("\n")}
-    </Box>
-  );
+  const versions = useQuery(versionsQuery(project, id)).data;
+  const schedules = useQuery(schedulesQuery(project)).data?.filter(({ modelId }) => modelId === id);
+  const step: FinalStep = {
+    title: `Delete the model ${name}?`,
+    action: "Delete the model",
+    effect:
+      versions === undefined || schedules === undefined
+        ? "Its versions and schedules are being counted…"
+        : `The model, ${countOf(versions.length, "version")} with artifacts and logs, and ` +
+          `${countOf(schedules.length, "schedule")} with runs are deleted. Jobs that run are stopped. ` +
+          "Source packages, and the points that schedules wrote, stay.",
+    run: async () => {
+      await deleteAnalyticsModelsByModelId(project, id);
+      onDeleted();
+    },
+  };
+  return <ConfirmStep step={step} onClose={onClose} />;
 }

@@ -1,8 +1,10 @@
-// Models, versions, schedules and source packages: what the page reads.
-import { queryOptions } from "@tanstack/react-query";
+// Models, versions, schedules and source packages: the queries and changes of the page.
+import { keepPreviousData, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import {
   getAnalyticsModels,
   getAnalyticsModelsByModelIdVersions,
+  getAnalyticsModelsByModelIdVersionsByVersionIdArtifacts,
+  getAnalyticsModelsByModelIdVersionsByVersionIdLog,
   getAnalyticsModelsSchedules,
   getAnalyticsModelsSchedulesByScheduleIdRuns,
   getAnalyticsModelsSourcepackages,
@@ -48,7 +50,44 @@ export const versionsQuery = (project: string, modelId: number) =>
     refetchInterval: ({ state }) => (state.data?.some(isInProgress) ? everyMs : false),
   });
 
-const isInProgress = ({ status }: ModelVersion): boolean => status === "TRAINING" || status === "DEPLOYING";
+/** Whether a job of the version waits or runs. */
+export const isInProgress = ({ status }: ModelVersion): boolean =>
+  status === "TRAINING" || status === "DEPLOYING";
+
+const logEveryMs = 1_000;
+
+/**
+ * The log, which follows the job of the version. The status is in the key: its change reads the log again.
+ */
+export const logQuery = (project: string, version: ModelVersion) =>
+  queryOptions({
+    queryKey: ["models", project, "log", version.id, version.status],
+    placeholderData: keepPreviousData,
+    refetchInterval: isInProgress(version) ? logEveryMs : false,
+    queryFn: async ({ signal }) => {
+      const { modelId, id } = version;
+      const found = await getAnalyticsModelsByModelIdVersionsByVersionIdLog(
+        project,
+        modelId,
+        id,
+        {},
+        { signal },
+      );
+      return found.data;
+    },
+  });
+
+export const artifactsQuery = (project: string, { modelId, id, status }: ModelVersion) =>
+  queryOptions({
+    queryKey: ["models", project, "artifacts", id, status],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => {
+      const found = await getAnalyticsModelsByModelIdVersionsByVersionIdArtifacts(project, modelId, id, {
+        signal,
+      });
+      return found.data.items;
+    },
+  });
 
 export const packagesQuery = (project: string) =>
   queryOptions({
@@ -66,6 +105,15 @@ export const schedulesQuery = (project: string) =>
       everyPage((cursor) => getAnalyticsModelsSchedules(project, { cursor, limit: pageSize }, { signal })),
   });
 
+/** A change of models, versions, packages or schedules; afterwards the page shows it. */
+export function useModelsChange<Input = void, Result = unknown>(change: (input: Input) => Promise<Result>) {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["models"] }),
+  });
+}
+
 const runsShown = 100;
 
 /** The latest runs, the last one first. */
@@ -82,6 +130,23 @@ export const runsQuery = (project: string, scheduleId: number) =>
           { signal },
         )
       ).data.items,
+  });
+
+/** How many runs of the schedule the server lists. */
+export const runCountQuery = (project: string, scheduleId: number) =>
+  queryOptions({
+    queryKey: ["models", project, "run count", scheduleId],
+    queryFn: async ({ signal }) => {
+      const runs = await everyPage((cursor) =>
+        getAnalyticsModelsSchedulesByScheduleIdRuns(
+          project,
+          scheduleId,
+          { cursor, limit: pageSize },
+          { signal },
+        ),
+      );
+      return runs.length;
+    },
   });
 
 /** When the next window is due; undefined when the schedule runs no more, or does not say. */

@@ -6,7 +6,8 @@ import { Boxes, BrainCircuit } from "lucide-react";
 import { messageOf, statusOf } from "../../api/errors.ts";
 import type { Model } from "../../api/generated.ts";
 import { countText, timeText } from "../../lib/format.ts";
-import { useProject } from "../../session/session.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
@@ -14,15 +15,19 @@ import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { ModelDrawer } from "./model-drawer.tsx";
 import classes from "./models.module.css";
 import { modelsQuery } from "./models-data.ts";
+import { NewModelButton } from "./new-model.tsx";
+import { NewScheduleButton } from "./new-schedule.tsx";
 import { PackagesTab } from "./packages-tab.tsx";
 import { SchedulesTab } from "./schedules-tab.tsx";
 import type { ModelsTab } from "./search.ts";
+import { UploadPackageButton } from "./upload-package.tsx";
 
 export function ModelsPage() {
   const { tab = "models", model: openId } = useSearch({ from: "/frame/models" });
   const navigate = useNavigate({ from: "/models" });
   const project = useProject();
   const models = useQuery(modelsQuery(project));
+  const mayWrite = mayDo(useSession(), "modelHostingAcl", "WRITE");
   const open = models.data?.find(({ id }) => id === openId);
   return (
     <Page
@@ -30,7 +35,10 @@ export function ModelsPage() {
       fills
       actions={
         models.isSuccess && (
-          <CopyAs request={{ method: "GET", project, path: `/analytics/models${paths[tab]}` }} />
+          <>
+            {mayWrite && <NewRecord tab={tab} models={models.data} />}
+            <CopyAs request={{ method: "GET", project, path: `/analytics/models${paths[tab]}` }} />
+          </>
         )
       }
       note={
@@ -55,13 +63,18 @@ export function ModelsPage() {
           <Tabs.Panel value={tab} className={classes["panel"]}>
             {tab === "models" && <ModelList models={models.data} />}
             {tab === "schedules" && <SchedulesTab models={models.data} />}
-            {tab === "packages" && <PackagesTab />}
+            {tab === "packages" && <PackagesTab models={models.data} />}
           </Tabs.Panel>
         </Tabs>
       )}
       {open && <ModelDrawer model={open} onClose={() => void navigate({ search: {} })} />}
     </Page>
   );
+}
+
+function NewRecord({ tab, models }: { tab: ModelsTab; models: readonly Model[] }) {
+  if (tab === "models") return <NewModelButton />;
+  return tab === "packages" ? <UploadPackageButton /> : <NewScheduleButton models={models} />;
 }
 
 /** The list of each tab in the API, below the models. */
@@ -115,7 +128,7 @@ function ModelList({ models }: { models: readonly Model[] }) {
       onOpen={({ id }) => void navigate({ search: { model: id } })}
       empty={
         <Empty title="There are no models yet" icon={<Boxes size={28} aria-hidden />}>
-          Upload a source package, then create a model of it through the API (docs/models.md).
+          Upload a source package. Then create a model, and a version of the model from the package.
         </Empty>
       }
     />

@@ -1,24 +1,36 @@
-// Source packages of models: the list, and the upload of a new one.
-import { Button, FileInput, Group, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { FileUp, Package } from "lucide-react";
-import { useState } from "react";
-import { postAnalyticsModelsSourcepackages, type SourcePackage } from "../../api/generated.ts";
-import { timeText } from "../../lib/format.ts";
+// Source packages of models: the list, uploads, downloads, and the steps that end a package.
+import { useQueries, useQuery } from "@tanstack/react-query";
+import { Archive, Download, Eraser, Package, Trash2 } from "lucide-react";
+import {
+  deleteAnalyticsModelsSourcepackagesBySourcePackageId,
+  deleteAnalyticsModelsSourcepackagesBySourcePackageIdCode,
+  getAnalyticsModelsSourcepackagesBySourcePackageIdCode,
+  type Model,
+  putAnalyticsModelsSourcepackagesBySourcePackageIdDeprecate,
+  type SourcePackage,
+} from "../../api/generated.ts";
+import { countText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
-import classes from "./models.module.css";
-import { packagesQuery } from "./models-data.ts";
+import { packagesQuery, useModelsChange, versionsQuery } from "./models-data.ts";
+import { ConfirmStep, type FinalStep, RecordMenu, useDialog } from "./record-menu.tsx";
 
 const columns: readonly TableColumn<SourcePackage>[] = [
   { key: "name", label: "Name", width: "minmax(100px, 2fr)", cell: ({ name }) => name },
-  { key: "package", label: "Package", width: "minmax(80px, 1fr)", cell: ({ packageName }) => packageName },
   {
-    ...{ key: "operations", label: "Can", width: "140px", isOptional: true },
+    ...{ key: "package", label: "Package", width: "minmax(80px, 1fr)", isOptional: true },
+    cell: ({ packageName }) => packageName,
+  },
+  {
+    ...{ key: "operations", label: "Can", width: "130px", isOptional: true },
     cell: ({ availableOperations }) => availableOperations.join(", ").toLowerCase(),
+  },
+  {
+    ...{ key: "runtime", label: "Runtime", width: "80px", isOptional: true },
+    cell: ({ runtimeVersion }) => runtimeVersion,
   },
   {
     ...{ key: "uploaded", label: "Archive", width: "110px" },
@@ -31,83 +43,112 @@ const columns: readonly TableColumn<SourcePackage>[] = [
   },
 ];
 
-export function PackagesTab() {
+export function PackagesTab({ models }: { models: readonly Model[] }) {
   const packages = useQuery(packagesQuery(useProject()));
   const mayWrite = mayDo(useSession(), "modelHostingAcl", "WRITE");
   if (packages.isPending) return <Loading what="the packages" />;
   if (packages.isError) return <Failure problem={packages.error} onRetry={() => void packages.refetch()} />;
+  const actions: TableColumn<SourcePackage> = {
+    ...{ key: "actions", label: "Actions", isLabelHidden: true, width: "50px" },
+    cell: (source) => <PackageMenu {...{ source, models, mayWrite }} />,
+  };
   return (
-    <div className={classes["withForm"]}>
-      {mayWrite && <UploadForm />}
-      <div>
-        <VirtualTable
-          label="Source packages"
-          columns={columns}
-          rows={packages.data}
-          rowKey={({ id }) => id}
-          empty={
-            <Empty title="There are no source packages yet" icon={<Package size={28} aria-hidden />}>
-              A source package is a tar.gz file, as “python3 setup.py sdist” makes it.
-            </Empty>
-          }
-        />
-      </div>
-    </div>
+    <VirtualTable
+      label="Source packages"
+      columns={[...columns, actions]}
+      rows={packages.data}
+      rowKey={({ id }) => id}
+      rowHeight={42}
+      empty={
+        <Empty title="There are no source packages yet" icon={<Package size={28} aria-hidden />}>
+          A source package is a tar.gz file, as “python3 setup.py sdist” makes it.
+        </Empty>
+      }
+    />
   );
 }
 
-function UploadForm() {
+interface PackageMenuProps {
+  readonly source: SourcePackage;
+  readonly models: readonly Model[];
+  readonly mayWrite: boolean;
+}
+
+function PackageMenu({ source, models, mayWrite }: PackageMenuProps) {
   const project = useProject();
-  const queryClient = useQueryClient();
-  const [file, setFile] = useState<File | null>(null);
-  const [packageName, setPackageName] = useState("");
-  const upload = useMutation({
-    mutationFn: () => uploadPackage(project, file!, packageName),
-    onSuccess: async () => {
-      setFile(null);
-      await queryClient.invalidateQueries({ queryKey: ["models"] });
-    },
+  const { dialog, open, close } = useDialog<"deprecate" | "code" | "delete">();
+  const { id, isUploaded, isDeprecated } = source;
+  const download = useModelsChange(async () => {
+    const link = await getAnalyticsModelsSourcepackagesBySourcePackageIdCode(project, id);
+    window.location.assign(link.downloadUrl);
   });
-  const choose = (chosen: File | null) => {
-    setFile(chosen);
-    if (chosen) setPackageName(chosen.name.replace(/-[\d.]+.*$|\.tar\.gz$/, ""));
-  };
+  const icon = { size: 15, "aria-hidden": true } as const;
+  const all = [
+    isUploaded && {
+      label: "Download the archive",
+      icon: <Download {...icon} />,
+      run: () => download.mutate(),
+    },
+    mayWrite &&
+      !isDeprecated && { label: "Deprecate…", icon: <Archive {...icon} />, run: () => open("deprecate") },
+    mayWrite &&
+      isUploaded && { label: "Delete the archive…", icon: <Eraser {...icon} />, run: () => open("code") },
+    mayWrite && { label: "Delete…", icon: <Trash2 {...icon} />, isDanger: true, run: () => open("delete") },
+  ];
+  const actions = all.filter((one) => one !== false);
+  if (actions.length === 0) return null;
   return (
     <>
-      <Group align="flex-end">
-        <FileInput
-          label="Archive"
-          placeholder="Choose a tar.gz file"
-          accept=".gz,.tgz"
-          leftSection={<FileUp size={15} aria-hidden />}
-          value={file}
-          onChange={choose}
-          w={230}
-        />
-        <TextInput
-          label="Name of the Python package"
-          value={packageName}
-          onChange={(event) => setPackageName(event.currentTarget.value)}
-          w={210}
-        />
-        <Button
-          disabled={file === null || packageName === ""}
-          loading={upload.isPending}
-          onClick={() => upload.mutate()}
-        >
-          Upload
-        </Button>
-      </Group>
-      <Refusal problem={upload.error} />
+      <RecordMenu label={`Actions of the package ${source.name}`} actions={actions} />
+      <Refusal problem={download.error} />
+      {dialog && <PackageStep key={dialog} {...{ source, models, dialog }} onClose={close} />}
     </>
   );
 }
 
-async function uploadPackage(project: string, file: File, packageName: string): Promise<void> {
-  const { data } = await postAnalyticsModelsSourcepackages(project, {
-    ...{ name: file.name, packageName, runtimeVersion: "0.1" },
-    availableOperations: ["TRAIN", "PREDICT"],
-  });
-  const response = await fetch(data.uploadUrl, { method: "PUT", body: file });
-  if (!response.ok) throw new Error(`The archive was refused: ${await response.text()}`);
+interface PackageStepProps {
+  readonly source: SourcePackage;
+  readonly models: readonly Model[];
+  readonly dialog: "deprecate" | "code" | "delete";
+  onClose(): void;
+}
+
+function PackageStep({ source: { id, name }, models, dialog, onClose }: PackageStepProps) {
+  const project = useProject();
+  const used = useVersionCount(models, id);
+  const affected =
+    used === undefined
+      ? "Its versions are being counted…"
+      : `${countText(used)} ${used === 1 ? "version uses" : "versions use"} it; they cannot run any more.`;
+  const steps: Record<typeof dialog, FinalStep> = {
+    deprecate: {
+      title: `Deprecate the package ${name}?`,
+      action: "Deprecate the package",
+      effect: "The package is marked as deprecated for everybody. Its versions still predict.",
+      run: () => putAnalyticsModelsSourcepackagesBySourcePackageIdDeprecate(project, id, {}),
+    },
+    code: {
+      title: `Delete the archive of ${name}?`,
+      action: "Delete the archive",
+      effect: `The archive is deleted, its record stays. ${affected}`,
+      run: () => deleteAnalyticsModelsSourcepackagesBySourcePackageIdCode(project, id),
+    },
+    delete: {
+      title: `Delete the package ${name}?`,
+      action: "Delete the package",
+      effect: `The package and its archive are deleted. ${affected}`,
+      run: () => deleteAnalyticsModelsSourcepackagesBySourcePackageId(project, id),
+    },
+  };
+  return <ConfirmStep step={steps[dialog]} onClose={onClose} />;
+}
+
+/** How many versions of all models use the package; undefined until all are read. */
+function useVersionCount(models: readonly Model[], sourceId: number): number | undefined {
+  const project = useProject();
+  const versions = useQueries({ queries: models.map((model) => versionsQuery(project, model.id)) });
+  if (versions.some(({ data }) => data === undefined)) return undefined;
+  return versions
+    .flatMap(({ data = [] }) => data)
+    .filter(({ sourcePackageId }) => sourcePackageId === sourceId).length;
 }

@@ -1,19 +1,20 @@
 // Tries a prediction with the active version of a model.
-import { Alert, Box, Button, Stack, Text, Textarea } from "@mantine/core";
+import { Alert, Box, Button, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Model, putAnalyticsModelsByModelIdPredict } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
+import { JsonField, jsonIn } from "./json-field.tsx";
 import classes from "./models.module.css";
 
 export function PredictionForm({ model }: { model: Model }) {
   const project = useProject();
   const [text, setText] = useState("[\n  { }\n]");
-  const instances = instancesIn(text);
+  const { value: instances } = jsonIn(text, "list");
   const predict = useMutation({
-    mutationFn: (sent: unknown[]) =>
-      putAnalyticsModelsByModelIdPredict(project, model.id, { instances: sent }),
+    mutationFn: (sent: readonly unknown[]) =>
+      putAnalyticsModelsByModelIdPredict(project, model.id, { instances: [...sent] }),
   });
   if (model.activeVersionId === null)
     return (
@@ -22,23 +23,13 @@ export function PredictionForm({ model }: { model: Model }) {
   const { error, predictions = predict.data?.data?.predictions } = predict.data ?? {};
   return (
     <Stack gap="xs">
-      <Textarea
-        label="Instances, a JSON list"
-        autosize
-        minRows={3}
-        maxRows={12}
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        error={typeof instances === "string" ? instances : undefined}
-        classNames={{ input: "numbers" }}
-        spellCheck={false}
-      />
+      <JsonField label="Instances, a JSON list" kind="list" minRows={3} value={text} onChange={setText} />
       <Button
         size="xs"
         style={{ alignSelf: "flex-start" }}
         loading={predict.isPending}
-        disabled={typeof instances === "string"}
-        onClick={() => typeof instances !== "string" && predict.mutate(instances)}
+        disabled={instances === undefined}
+        onClick={() => instances && predict.mutate(instances)}
       >
         Predict
       </Button>
@@ -61,14 +52,4 @@ export function PredictionForm({ model }: { model: Model }) {
       )}
     </Stack>
   );
-}
-
-/** The instances, or why the text has none. */
-function instancesIn(text: string): unknown[] | string {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : "Write a list: [ ... ]";
-  } catch (problem) {
-    return problem instanceof Error ? problem.message : String(problem);
-  }
 }

@@ -1,14 +1,15 @@
-// Schedules with their last and next runs, and the runs of one schedule.
-import { Drawer, Stack, Table, Text } from "@mantine/core";
+// Schedules with their last and next runs.
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock } from "lucide-react";
-import type { Model, ModelSchedule, ModelScheduleRun } from "../../api/generated.ts";
-import { countText, durationText, timeText } from "../../lib/format.ts";
+import type { Model, ModelSchedule } from "../../api/generated.ts";
+import { durationText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
-import { nextRunMs, runsQuery, schedulesQuery } from "./models-data.ts";
+import { runsQuery, schedulesQuery } from "./models-data.ts";
+import { NextRun } from "./next-run.tsx";
+import { ScheduleDrawer } from "./schedule-drawer.tsx";
 import { StatusBadge } from "./status-badge.tsx";
 
 export function SchedulesTab({ models }: { models: readonly Model[] }) {
@@ -30,12 +31,11 @@ export function SchedulesTab({ models }: { models: readonly Model[] }) {
         onOpen={({ id }) => show(id)}
         empty={
           <Empty title="There are no schedules yet" icon={<CalendarClock size={28} aria-hidden />}>
-            A schedule runs a model once for each window of time, and writes its results to series. Create one
-            through the API (docs/models.md).
+            A schedule runs a model once for each window of time, and writes its results to series.
           </Empty>
         }
       />
-      {open && <RunsDrawer schedule={open} onClose={() => show(undefined)} />}
+      {open && <ScheduleDrawer schedule={open} models={models} onClose={() => show(undefined)} />}
     </>
   );
 }
@@ -62,61 +62,3 @@ function LastRun({ schedule }: { schedule: ModelSchedule }) {
   if (data === undefined) return "…";
   return data[0] ? <StatusBadge status={data[0].status} /> : "none yet";
 }
-
-function NextRun({ schedule }: { schedule: ModelSchedule }) {
-  const { data } = useQuery(runsQuery(useProject(), schedule.id));
-  if (data === undefined) return "…";
-  if (schedule.isDeprecated) return "none: deprecated";
-  const timeMs = nextRunMs(schedule, data);
-  return timeMs === undefined ? "when its data are there" : timeText(timeMs);
-}
-
-function RunsDrawer({ schedule, onClose }: { schedule: ModelSchedule; onClose(): void }) {
-  const runs = useQuery(runsQuery(useProject(), schedule.id));
-  return (
-    <Drawer
-      opened
-      onClose={onClose}
-      position="right"
-      size="xl"
-      title={`Runs of ${schedule.name}`}
-      closeButtonProps={{ "aria-label": "Close" }}
-    >
-      <Stack>
-        <Text size="sm" c="var(--text-quiet)">
-          The next run: <NextRun schedule={schedule} />
-        </Text>
-        {runs.isPending && <Loading what="the runs" />}
-        {runs.isError && <Failure problem={runs.error} />}
-        {runs.data && <RunsTable runs={runs.data} />}
-      </Stack>
-    </Drawer>
-  );
-}
-
-const RunsTable = ({ runs }: { runs: readonly ModelScheduleRun[] }) => (
-  <Table.ScrollContainer minWidth={480}>
-    <Table aria-label="Runs" fz="sm">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>End of the window</Table.Th>
-          <Table.Th>Outcome</Table.Th>
-          <Table.Th ta="right">Points</Table.Th>
-          <Table.Th>Reason</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {runs.map(({ id, windowEnd, status, datapoints, errorMsg }) => (
-          <Table.Tr key={id}>
-            <Table.Td>{timeText(windowEnd)}</Table.Td>
-            <Table.Td>
-              <StatusBadge status={status} />
-            </Table.Td>
-            <Table.Td ta="right">{datapoints === null ? "" : countText(datapoints)}</Table.Td>
-            <Table.Td>{errorMsg}</Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
-);

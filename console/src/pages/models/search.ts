@@ -7,6 +7,8 @@ export interface ModelsSearch {
   readonly tab?: ModelsTab;
   /** The model whose details are open. */
   readonly model?: number;
+  /** The version of this model whose log and artifacts are open. */
+  readonly modelVersion?: number;
   /** The schedule whose runs are open. */
   readonly schedule?: number;
 }
@@ -18,6 +20,10 @@ const id = (value: unknown): number | undefined => {
 
 export function modelsSearch(raw: Record<string, unknown>): ModelsSearch {
   const tab = raw["tab"] === "schedules" || raw["tab"] === "packages" ? raw["tab"] : undefined;
-  const search = { tab, model: id(raw["model"]), schedule: id(raw["schedule"]) };
-  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== undefined));
+  const ids = {
+    model: id(raw["model"]),
+    modelVersion: id(raw["modelVersion"]),
+    schedule: id(raw["schedule"]),
+  };
+  return Object.fromEntries(Object.entries({ tab, ...ids }).filter(([, value]) => value !== undefined));
 }

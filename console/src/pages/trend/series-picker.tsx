@@ -1,15 +1,10 @@
 // Adds series to the trend by a search for their names and descriptions.
 import { Button, CheckIcon, Combobox, Group, Loader, Text, useCombobox } from "@mantine/core";
-import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { messageOf } from "../../api/errors.ts";
-import { getTimeseries, getTimeseriesSearch, type TimeSeries } from "../../api/generated.ts";
-import { useProject } from "../../session/session.ts";
-
-const hitsMax = 30;
-const typingPauseMs = 150;
+import type { TimeSeries } from "../../api/generated.ts";
+import { useSeriesHits } from "../../ui/series-hits.ts";
 
 interface SeriesPickerProps {
   readonly names: readonly string[];
@@ -47,8 +42,7 @@ export function SeriesPicker({ names, onToggle }: SeriesPickerProps) {
 }
 
 function Hits({ query, names }: { query: string; names: readonly string[] }) {
-  const [wanted] = useDebouncedValue(query.trim(), typingPauseMs);
-  const { data, error, isFetching } = useHits(wanted);
+  const { data, error, isFetching } = useSeriesHits(query);
   return (
     <Combobox.Options mah={340} style={{ overflowY: "auto" }} aria-label="Series">
       {error && <Combobox.Empty>{messageOf(error)}</Combobox.Empty>}
@@ -86,19 +80,4 @@ function Hit({ series: { name, description, unit }, isChosen }: { series: TimeSe
       </Group>
     </Combobox.Option>
   );
-}
-
-function useHits(query: string) {
-  const project = useProject();
-  return useQuery({
-    queryKey: ["series to add", project, query],
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }): Promise<TimeSeries[]> => {
-      const { data } =
-        query === ""
-          ? await getTimeseries(project, { limit: hitsMax }, { signal })
-          : await getTimeseriesSearch(project, { query, limit: hitsMax }, { signal });
-      return data.items;
-    },
-  });
 }

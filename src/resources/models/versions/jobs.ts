@@ -137,12 +137,15 @@ async function run(job: Job, version: Version): Promise<string | undefined> {
     await write(job, (row) => ({ ...row, jobStartedTime: services.system.nowMs() }));
     return given.code();
   };
-  const common = { ...given, code, args: {}, project: project.urlName, lendKey };
+  const onStart: ModelTask["onStart"] = (linesSoFar) => models.liveLogs.set(version.id, linesSoFar);
+  const common = { ...given, code, args: {}, project: project.urlName, lendKey, onStart };
   const isTraining = version.status === "TRAINING";
   const task: ModelTask = isTraining
     ? { ...common, operation: "train", args: version.training!.args, keep: (one) => keepArtifact(job, one) }
     : { ...common, operation: "load", artifacts };
-  const { log: lines, problem } = await models.runner.run(task, signal);
+  const { log: lines, problem } = await models.runner
+    .run(task, signal)
+    .finally(() => models.liveLogs.delete(version.id));
   const operation = isTraining ? "train" : "predict";
   await recordLog(services, project.id, version.id, { operation, lines });
   return problem;

@@ -41,15 +41,19 @@ export async function predict(
   return outcome;
 }
 
-/** The lines of all stored runs, oldest first. */
+/** The lines of all stored runs, oldest first, and of the job that this server runs. */
 export function readLogs(ctx: RequestContext, key: VersionKey): Promise<Record<LogOperation, string[]>> {
   return ctx.catalog.read(ctx.projectId, async (tx) => {
-    await requireVersion(tx, ctx, key, "READ");
+    const { status } = await requireVersion(tx, ctx, key, "READ");
+    const running = status === "TRAINING" ? "train" : "predict";
+    const live = ctx.models.liveLogs.get(key.id)?.() ?? [];
     const filter = equals("versionId", key.id);
     const limit = await tx.count(logTable, filter);
     const logs: Log[] = await tx.find(logTable, { filter, order: byId, page: { limit } });
-    const linesOf = (wanted: LogOperation) =>
-      logs.filter(({ operation }) => operation === wanted).flatMap(({ lines }) => lines);
+    const linesOf = (wanted: LogOperation) => [
+      ...logs.filter(({ operation }) => operation === wanted).flatMap(({ lines }) => lines),
+      ...(wanted === running ? live : []),
+    ];
     return { train: linesOf("train"), predict: linesOf("predict") };
   });
 }

@@ -1,0 +1,41 @@
+// Sends a file to an upload link of the API, with its progress. It continues after a lost connection.
+import { useRef, useState } from "react";
+import { sendBytes, withRetries } from "../../uploads/transfer.ts";
+
+export interface TransferState {
+  readonly file: File;
+  /** The bytes that the server has. */
+  readonly received: number;
+  readonly isWaiting: boolean;
+}
+
+export function useTransfer() {
+  const [state, setState] = useState<TransferState>();
+  const stop = useRef<AbortController>(null);
+  /** Rejects when the server refuses the file. Returns false when a person canceled it. */
+  const send = async (url: string, file: File): Promise<boolean> => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    stop.current = controller;
+    setState({ file, received: 0, isWaiting: false });
+    const work = (onSuccess: () => void) =>
+      sendBytes({
+        ...{ url, file, signal },
+        onProgress: ({ received }) => {
+          onSuccess();
+          setState({ file, received, isWaiting: false });
+        },
+      });
+    const onWaiting = () => setState((before) => before && { ...before, isWaiting: true });
+    try {
+      await withRetries(work, { signal, onWaiting });
+      return true;
+    } catch (problem) {
+      if (!signal.aborted) throw problem;
+      return false;
+    } finally {
+      setState(undefined);
+    }
+  };
+  return { state, send, cancel: () => stop.current?.abort() };
+}
