@@ -297,9 +297,20 @@ describe("the trend", () => {
     const page = await console.open({ path: `/trend?calc=${calc}&table=true&${whole}` });
     const table = page.getByRole("table", { name: "Values of the trend" });
     await table.getByRole("row", { name: /2026-03-01 00:00:00/ }).waitFor();
-    const [, , mean, , , integral] = await cells(page, "hourly");
-    const hours = Number(integral!.replaceAll("\u202f", "")) / Number(mean);
+    const hoursOf = async (name: string) => {
+      const [, , mean, , , integral] = await cells(page, name);
+      return Number(integral!.replaceAll("\u202f", "")) / Number(mean);
+    };
+    const hours = await hoursOf("hourly");
     assert.ok(Math.abs(hours - 19.5 * 24) < 3, `the integral is over ${hours} hours`);
+    // One point an hour, calculated from buckets of some minutes.
+    const sparse = encodeURIComponent("top=max([pressure])");
+    await page.goto(`${console.server.baseUrl}/trend?calc=${sparse}&${range(startMs, startMs + dayMs)}`);
+    await row(page, "top")
+      .getByText(/aggregates/)
+      .waitFor();
+    const day = await hoursOf("top");
+    assert.ok(day > 22 && day <= 24, `the integral is over ${day} hours`);
     await page.context().close();
   });
 
