@@ -25,7 +25,15 @@ import { createTables } from "./schema.ts";
 import { noSql, type Sql, sql } from "./sql.ts";
 import { summariesIn, summaryStatement } from "./summaries.ts";
 import { TombstoneSweep } from "./tombstone-sweep.ts";
-import { aliveCondition, boundMs, readTombstones, type Tombstone } from "./tombstones.ts";
+import {
+  type Alive,
+  aliveOf,
+  boundMs,
+  readAlive,
+  readTombstones,
+  requireAlive,
+  type Tombstone,
+} from "./tombstones.ts";
 import { claimDatabase, ReservedVersions, type TakeVersions } from "./versions.ts";
 import { WriteQueue } from "./write-queue.ts";
 
@@ -127,54 +135,28 @@ class ClickHousePoints implements PointsStore {
     return this.#writes.append(batch);
   }
 
-  async scan(query: ScanQuery): Promise<PointColumns> {
-    const { series, isString, startMs, endMs, limit, includeOutside = false } = query;
-    const alive = await this.#aliveIn(series);
-    const before = includeOutside ? await this.#lastBefore(query, startMs, alive) : undefined;
-    const found: PointColumns[] = before === undefined ? [] : [columnsOf(before)];
-    const read = async (range: TimeRange, most: number) => {
-      if (most > 0) found.push(await this.#read({ series, isString, alive, ...range }, most));
-    };
-    await read({ startMs, endMs }, limit - found.length);
-    const count = found.reduce((sum, { times }) => sum + times.length, 0);
-    if (includeOutside) await read({ startMs: endMs, endMs: Infinity }, Math.min(1, limit - count));
-    const ranges = found.map((points) => ({ points, from: 0, to: points.times.length }));
-    return concatRanges(ranges, kindOf(isString));
+  scan(query: ScanQuery): Promise<PointColumns> {
+    return readAlive(this.#client, [query.series], (alive) => this.#scan(query, alive));
   }
 
-  async aggregate(query: AggregateQuery): Promise<AggregateColumns> {
-    const { series, startMs, endMs, bucketMs, limit } = query;
-    const target = { series, isString: false };
-    const alive = await this.#aliveIn(series);
-    const spanOf = (fromMs: number, spanMs: number) => {
-      return { ...target, alive, startMs: fromMs, endMs: Math.min(endMs, fromMs + spanMs) };
-    };
-    let spanMs = limit * bucketMs;
-    let span = spanOf(startMs, spanMs);
-    const [before, first, after] = await Promise.all([
-      this.#lastBefore(target, startMs, alive),
-      this.#firstOf(span),
-      this.#read({ ...target, alive, startMs: endMs, endMs: Infinity }, 1),
-    ]);
-    const aggregation = new Aggregation(query, before as NumberPoint | undefined);
-    await this.#aggregateSpan(aggregation, query, { span, first });
-    while (span.endMs < endMs && !aggregation.isFull) {
-      spanMs *= limits.clickHouseSpanGrowth;
-      span = spanOf(span.endMs, spanMs);
-      await this.#aggregateSpan(aggregation, query, { span, first: await this.#firstOf(span) });
-    }
-    return aggregation.finish(pointsIn(after)[0] as NumberPoint | undefined);
+  aggregate(query: AggregateQuery): Promise<AggregateColumns> {
+    return readAlive(this.#client, [query.series], (alive) => this.#aggregate(query, alive));
   }
 
   async latest(series: readonly PointSeries[], beforeMs: number): Promise<(Point | undefined)[]> {
     const found: (Point | undefined)[] = [];
     for (let from = 0; from < series.length; from += latestSeriesMax) {
       const some = series.slice(from, from + latestSeriesMax);
-      const tombstones = await readTombstones(this.#client, [...new Set(some.map((one) => one.series))]);
-      for (const group of groupsOf(some, tombstones)) {
-        const nowMs = this.#parts.nowMs();
-        found.push(...(await findLatest(this.#client, { ...group, beforeMs, nowMs })));
-      }
+      const ids = [...new Set(some.map((one) => one.series))];
+      const find = (alive: Alive, ofSeries = some) =>
+        findLatest(this.#client, { series: ofSeries, alive, beforeMs, nowMs: this.#parts.nowMs() });
+      const points = await readAlive(this.#client, ids, find, async (tombstones) => {
+        const parts: (Point | undefined)[] = [];
+        for (const group of groupsOf(some, tombstones))
+          parts.push(...(await find(group.alive, group.series)));
+        return parts;
+      });
+      found.push(...points);
     }
     return found;
   }
@@ -206,11 +188,47 @@ class ClickHousePoints implements PointsStore {
     this.#client.close();
   }
 
-  async #aliveIn(series: SeriesId): Promise<Sql> {
-    return aliveCondition(await readTombstones(this.#client, [series]));
+  async #scan(query: ScanQuery, alive: Alive): Promise<PointColumns> {
+    const { series, isString, startMs, endMs, limit, includeOutside = false } = query;
+    const before = includeOutside ? await this.#lastBefore(query, startMs, alive) : undefined;
+    const found: PointColumns[] = before === undefined ? [] : [columnsOf(before)];
+    const read = async (range: TimeRange, most: number) => {
+      if (most > 0) found.push(await this.#read({ series, isString, alive, ...range }, most));
+    };
+    await read({ startMs, endMs }, limit - found.length);
+    const count = found.reduce((sum, { times }) => sum + times.length, 0);
+    if (includeOutside) await read({ startMs: endMs, endMs: Infinity }, Math.min(1, limit - count));
+    const ranges = found.map((points) => ({ points, from: 0, to: points.times.length }));
+    return concatRanges(ranges, kindOf(isString));
   }
 
-  async #lastBefore(series: PointSeries, beforeMs: number, alive: Sql): Promise<Point | undefined> {
+  async #aggregate(query: AggregateQuery, alive: Alive): Promise<AggregateColumns> {
+    const { series, startMs, endMs, bucketMs, limit } = query;
+    const target = { series, isString: false };
+    const spanOf = (fromMs: number, spanMs: number) => {
+      return { ...target, alive, startMs: fromMs, endMs: Math.min(endMs, fromMs + spanMs) };
+    };
+    let spanMs = limit * bucketMs;
+    let span = spanOf(startMs, spanMs);
+    const [before, first, after] = await Promise.all([
+      this.#lastBefore(target, startMs, alive),
+      this.#firstOf(span),
+      this.#read({ ...target, alive, startMs: endMs, endMs: Infinity }, 1),
+    ]);
+    const aggregation = new Aggregation(query, before as NumberPoint | undefined);
+    await this.#aggregateSpan(aggregation, query, { span, first });
+    while (span.endMs < endMs && !aggregation.isFull) {
+      spanMs *= limits.clickHouseSpanGrowth;
+      span = spanOf(span.endMs, spanMs);
+      await this.#aggregateSpan(aggregation, query, { span, first: await this.#firstOf(span) });
+    }
+    return aggregation.finish(pointsIn(after)[0] as NumberPoint | undefined);
+  }
+
+  async #lastBefore(series: PointSeries, beforeMs: number, alive: Alive): Promise<Point | undefined> {
+    // Without points before, this saves the search in ever longer ranges.
+    const { times } = await this.#read({ ...series, alive, startMs: -Infinity, endMs: beforeMs }, 1);
+    if (times.length === 0) return undefined;
     const nowMs = this.#parts.nowMs();
     const [last] = await findLatest(this.#client, { series: [series], beforeMs, alive, nowMs });
     return last;
@@ -232,6 +250,7 @@ class ClickHousePoints implements PointsStore {
       aggregation.addPoints(times, values as Float64Array, 0, times.length);
       return;
     }
+    const alive = aliveOf(await readTombstones(this.#client, [query.series]));
     const rows = await this.#client.query(
       sql`SELECT count() AS n, min(t) AS first_t, max(t) AS last_t FROM points WHERE ${rangeOf(span)}`,
     );
@@ -239,7 +258,7 @@ class ClickHousePoints implements PointsStore {
     const statements = Math.ceil(count! / pointsSummarised);
     const stepMs = Math.ceil((lastMs! + 1 - firstMs!) / statements);
     for (let atMs = firstMs!; atMs <= lastMs! && !aggregation.isFull; atMs += stepMs) {
-      const part = { ...span, startMs: atMs, endMs: Math.min(span.endMs, atMs + stepMs) };
+      const part = { ...span, alive, startMs: atMs, endMs: Math.min(span.endMs, atMs + stepMs) };
       const found = await this.#client.query(summaryStatement(query, this.#pointsOf(part)), inOrder);
       for (const summary of summariesIn(found)) aggregation.addSummary(summary);
     }
@@ -247,14 +266,17 @@ class ClickHousePoints implements PointsStore {
 
   async #read(reading: Reading, limit: number): Promise<PointColumns> {
     if (reading.startMs >= reading.endMs) return noPointsOf(kindOf(reading.isString));
-    const rows = await this.#client.query(sql`${this.#pointsOf(reading)} LIMIT ${limit}`, inOrder);
+    const rows = requireAlive(
+      await this.#client.query(sql`${this.#pointsOf(reading)} LIMIT ${limit}`, inOrder),
+    );
     return { times: rows.numbers("t"), values: reading.isString ? rows.strings("s") : rows.numbers("v") };
   }
 
   #pointsOf(reading: Reading): Sql {
     const order = this.#parts.isOrderedByFinal ? noSql : sql` ORDER BY series, t`;
     const value = reading.isString ? sql`s` : sql`v`;
-    return sql`SELECT t, ${value} FROM points FINAL WHERE ${rangeOf(reading)}${reading.alive}${order}`;
+    const { column, condition } = reading.alive;
+    return sql`SELECT t, ${value}${column} FROM points FINAL WHERE ${rangeOf(reading)}${condition}${order}`;
   }
 }
 
@@ -265,8 +287,7 @@ interface Span {
 }
 
 interface Reading extends PointSeries, TimeRange {
-  /** From `aliveCondition`. */
-  readonly alive: Sql;
+  readonly alive: Alive;
 }
 
 /** Splits series so that the tombstones of a group make no long statement. */
@@ -284,7 +305,7 @@ function groupsOf(series: readonly PointSeries[], tombstones: readonly Tombstone
       last.tombstones.push(...own);
     }
   }
-  return groups.map((group) => ({ series: group.series, alive: aliveCondition(group.tombstones) }));
+  return groups.map((group) => ({ series: group.series, alive: aliveOf(group.tombstones) }));
 }
 
 const rangeOf = ({ series, startMs, endMs }: Reading): Sql =>

@@ -2,14 +2,14 @@
 import type { Point, PointSeries, SeriesId } from "../points.ts";
 import type { ClickHouseClient } from "./client.ts";
 import { type Sql, sql } from "./sql.ts";
-import { boundMs } from "./tombstones.ts";
+import { type Alive, boundMs, requireAlive } from "./tombstones.ts";
 
 export interface LatestSearch {
   /** At most `latestSeriesMax` series. */
   readonly series: readonly PointSeries[];
   readonly beforeMs: number;
-  /** From `aliveCondition`, for all of these series. */
-  readonly alive: Sql;
+  /** For all of these series. */
+  readonly alive: Alive;
   /** The wall clock. */
   readonly nowMs: number;
 }
@@ -32,7 +32,7 @@ export async function findLatest(
   const anchorMs = Math.min(endMs, nowMs);
   for (const rangeMs of rangesMs) {
     const startMs = boundMs(anchorMs - rangeMs);
-    const rows = await client.query(latestStatement(missing, { startMs, endMs, alive }));
+    const rows = requireAlive(await client.query(latestStatement(missing, { startMs, endMs, alive })));
     const [times, numbers, strings] = [rows.numbers("t"), rows.numbers("number"), rows.strings("string")];
     for (const [row, id] of rows.numbers("series").entries()) {
       const value = stringIds.has(id) ? strings[row]! : numbers[row]!;
@@ -48,13 +48,15 @@ export async function findLatest(
 interface Within {
   readonly startMs: number;
   readonly endMs: number;
-  readonly alive: Sql;
+  readonly alive: Alive;
 }
 
 /** The inner query finds the times alone; so the values are read of few granules. */
 function latestStatement(series: readonly SeriesId[], { startMs, endMs, alive }: Within): Sql {
-  return sql`SELECT series, t, argMax(v, version) AS number, argMax(s, version) AS string FROM points
-    WHERE (series, t) IN (SELECT series, max(t) FROM points
-      WHERE series IN (${series}) AND t >= ${startMs} AND t < ${endMs}${alive} GROUP BY series)${alive}
+  const { column, condition } = alive;
+  return sql`SELECT series, t, argMax(v, version) AS number, argMax(s, version) AS string${column}
+    FROM points WHERE (series, t) IN (SELECT series, max(t) FROM points
+      WHERE series IN (${series}) AND t >= ${startMs} AND t < ${endMs}${condition}
+      GROUP BY series)${condition}
     GROUP BY series, t`;
 }

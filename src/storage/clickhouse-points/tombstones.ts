@@ -2,7 +2,7 @@
 import type { TimeRange } from "../../lib/time.ts";
 import type { SeriesId } from "../points.ts";
 import type { ClickHouseClient } from "./client.ts";
-import { encodeBlock } from "./native-format.ts";
+import { encodeBlock, type NativeRows } from "./native-format.ts";
 import { joinSql, noSql, type Sql, sql } from "./sql.ts";
 
 /** Times beyond these do not occur; statements have them for an infinite bound. */
@@ -55,12 +55,51 @@ export async function selectTombstones(client: ClickHouseClient, statement: Sql)
   }));
 }
 
-/** A condition, from AND on, that the points without a tombstone meet. */
-export function aliveCondition(tombstones: readonly Tombstone[]): Sql {
-  if (tombstones.length === 0) return noSql;
+/** What a statement must have so that its result lacks deleted points. */
+export interface Alive {
+  /** A further column of the result, with a comma before it; see `readAlive`. */
+  readonly column: Sql;
+  /** A condition from AND on, that the points without a tombstone meet. */
+  readonly condition: Sql;
+}
+
+export function aliveOf(tombstones: readonly Tombstone[]): Alive {
   const deleted = tombstones.map(
     ({ series, startMs, endMs, version }) =>
       sql`(series = ${series} AND t >= ${startMs} AND t < ${endMs} AND version < ${version})`,
   );
-  return sql` AND NOT (${joinSql(deleted, sql` OR `)})`;
+  const isDeleted = joinSql(deleted, sql` OR `);
+  return { column: noSql, condition: deleted.length === 0 ? noSql : sql` AND NOT (${isDeleted})` };
+}
+
+/** A statement found points of series that have tombstones. */
+class HasTombstones extends Error {}
+
+/** Reads with conditions, where series have tombstones. */
+type ReadFiltered<Result> = (tombstones: readonly Tombstone[]) => Promise<Result>;
+
+/**
+ * Runs reads of series, most of which have no tombstones: each statement counts them itself, before it reads
+ * the points, which saves a statement. If there are any, the reads run again with conditions. Tombstones must
+ * not be read after the points, because a sweep removes both.
+ */
+export async function readAlive<Result>(
+  client: ClickHouseClient,
+  series: readonly SeriesId[],
+  read: (alive: Alive) => Promise<Result>,
+  readFiltered: ReadFiltered<Result> = (tombstones) => read(aliveOf(tombstones)),
+): Promise<Result> {
+  const count = sql`(SELECT count() FROM tombstones WHERE series IN (${series}))`;
+  try {
+    return await read({ column: sql`, toUInt8(${count} > 0) AS has_tombstones`, condition: noSql });
+  } catch (problem) {
+    if (!(problem instanceof HasTombstones)) throw problem;
+    return readFiltered(await readTombstones(client, series));
+  }
+}
+
+/** Reports tombstones that the statement has counted to `readAlive`. */
+export function requireAlive(rows: NativeRows): NativeRows {
+  if (rows.numbers("has_tombstones")[0] === 1) throw new HasTombstones();
+  return rows;
 }
