@@ -153,12 +153,16 @@ class Runs {
   /** The series with points, and the ends of their runs; call it after the last `next`. */
   columns(): { readonly series: Float64Array; readonly ends: Uint32Array } {
     const positions = this.#positions;
-    const hasPoints = (number: number) => positions[number] !== (number === 0 ? 0 : positions[number - 1]);
-    const numbers = [...positions.keys()].filter(hasPoints);
-    const idOf = (number: number) => (this.#series[number] as SeriesRef).id;
-    return {
-      series: Float64Array.from(numbers, idOf),
-      ends: Uint32Array.from(numbers, (one) => positions[one]!),
-    };
+    const [series, ends] = [new Float64Array(positions.length), new Uint32Array(positions.length)];
+    let count = 0;
+    for (let number = 0, start = 0; number < positions.length; number += 1) {
+      const end = positions[number]!;
+      if (end === start) continue;
+      series[count] = (this.#series[number] as SeriesRef).id;
+      ends[count] = end;
+      count += 1;
+      start = end;
+    }
+    return { series: series.slice(0, count), ends: ends.slice(0, count) };
   }
 }
