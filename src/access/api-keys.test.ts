@@ -9,7 +9,7 @@ import { adoptKeys } from "./administrators.ts";
 import { ApiKeys } from "./api-keys.ts";
 import { administrator } from "./capabilities.ts";
 import { endedSessionTable } from "./ended-sessions.ts";
-import { capabilitiesOf } from "./permissions.ts";
+import { capabilitiesOf } from "./older-permissions.ts";
 import { Rights } from "./rights.ts";
 import { type Account, type ApiKey, accountTable, apiKeyTable, groupTable } from "./schema.ts";
 
@@ -99,7 +99,7 @@ test("requests that come together look a key up once; what comes after a change 
   await keys.revoke(id);
   assert.equal(await keys.callerOf(key), undefined);
   assert.ok(await before);
-  assert.ok(rights.generation > 0);
+  assert.ok(rights.rightsVersion > 0);
 });
 
 test("limited to assets, older permissions grant nothing on records without assets", () => {

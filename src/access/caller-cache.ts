@@ -12,19 +12,19 @@ export interface KnownCaller {
 }
 
 interface Remembered extends KnownCaller {
-  readonly generation: number;
+  readonly rightsVersion: number;
   /** On the monotonic clock. */
   readonly freshUntilMs: number;
 }
 
 /** A read of the catalog in progress, which all requests with the same secret share. */
 interface PendingRead {
-  readonly generation: number;
+  readonly rightsVersion: number;
   readonly result: Promise<KnownCaller | undefined>;
 }
 
 interface CallerCacheParts {
-  readonly rights: Pick<Rights, "generation">;
+  readonly rights: Pick<Rights, "rightsVersion">;
   readonly system: System;
   /** Reads the caller from the catalog; undefined when the secret is not valid. */
   readonly read: (secret: string) => Promise<KnownCaller | undefined>;
@@ -48,12 +48,12 @@ export class CallerCache {
    * `keyCacheMsMax`, changes by this process at once.
    */
   async find(secret: string): Promise<KnownCaller | undefined> {
-    const { generation } = this.#parts.rights;
+    const { rightsVersion } = this.#parts.rights;
     const remembered = this.cached(secret);
     if (remembered) return remembered;
     const pending = this.#pending.get(secret);
-    if (pending?.generation === generation) return pending.result;
-    const begun = { generation, result: this.#read(secret, generation) };
+    if (pending?.rightsVersion === rightsVersion) return pending.result;
+    const begun = { rightsVersion, result: this.#read(secret, rightsVersion) };
     this.#pending.set(secret, begun);
     try {
       return await begun.result;
@@ -66,7 +66,8 @@ export class CallerCache {
   cached(secret: string): KnownCaller | undefined {
     const { rights, system } = this.#parts;
     const known = this.#remembered.get(secret);
-    const isFresh = known?.generation === rights.generation && known.freshUntilMs > system.monotonicMs();
+    const isFresh =
+      known?.rightsVersion === rights.rightsVersion && known.freshUntilMs > system.monotonicMs();
     return isFresh && known.expiresTime > system.nowMs() ? known : undefined;
   }
 
@@ -74,14 +75,14 @@ export class CallerCache {
     this.#remembered.delete(secret);
   }
 
-  async #read(secret: string, generation: number): Promise<KnownCaller | undefined> {
+  async #read(secret: string, rightsVersion: number): Promise<KnownCaller | undefined> {
     const found = await this.#parts.read(secret);
     if (!found) {
       this.forget(secret);
       return undefined;
     }
     const freshUntilMs = this.#parts.system.monotonicMs() + limits.keyCacheMsMax;
-    this.#remembered.set(secret, { ...found, generation, freshUntilMs });
+    this.#remembered.set(secret, { ...found, rightsVersion, freshUntilMs });
     return found;
   }
 }

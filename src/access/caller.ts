@@ -2,7 +2,15 @@
 //
 // The route requires a capability (`requireCapability`, 403). Each query of a resource then contains the
 // filter `permittedRecords`, so that a record outside of it looks missing. A write checks its result against
-// the same filter (`refuse-not-permitted.ts`).
+// the same filter.
+//
+// | Subject | File |
+// |---|---|
+// | what a capability permits | this file; the table of capabilities in `capabilities.ts` |
+// | which capabilities a caller has | `rights.ts`: combines groups, caches, counts changes of rights |
+// | whether a written record is permitted | `refuse-not-permitted.ts` |
+// | which subtrees a client's own filter may name | `resources/assets/links.ts` |
+// | when cached access to records is out of date | `generations.ts` |
 import { fail } from "../errors.ts";
 import { equals, everything, type Filter, hasOnly, nothing, oneOf, or } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { type Acl, type Action, aclRules, administrator, type Capability } from "./capabilities.ts";
 import { administersGroups, coversCapability } from "./compare-capabilities.ts";
-import { capabilitiesOf } from "./permissions.ts";
+import { capabilitiesOf } from "./older-permissions.ts";
 
 const events = (scope: Capability["scope"], ...actions: Capability["actions"]): Capability => ({
   ...{ acl: "eventsAcl", actions, scope },

@@ -15,18 +15,18 @@ export interface LoginProject {
 
 export class LoginDirectory {
   readonly #load: () => Promise<readonly LoginProject[]>;
-  readonly #rights: Pick<Rights, "generation">;
+  readonly #rights: Pick<Rights, "rightsVersion">;
   readonly #system: System;
   readonly #providers: ConstructorParameters<typeof ProviderConnection>[1];
   #projects: Promise<readonly LoginProject[]> = Promise.resolve([]);
   #loadedMs = Number.NEGATIVE_INFINITY;
-  #generation = 0;
+  #rightsVersion = 0;
   #connections = new Map<string, ProviderConnection>();
 
   /** `load` reads all projects; `onProblem` receives the reason when a request to a provider fails. */
   constructor(parts: {
     load: () => Promise<readonly LoginProject[]>;
-    rights: Pick<Rights, "generation">;
+    rights: Pick<Rights, "rightsVersion">;
     system: System;
     fetch: OutboundFetch;
     onProblem: (problem: unknown) => void;
@@ -40,11 +40,11 @@ export class LoginDirectory {
   /** Every project, by id; changes by other processes count within `keyCacheMsMax`. */
   projects(): Promise<readonly LoginProject[]> {
     const nowMs = this.#system.monotonicMs();
-    const { generation } = this.#rights;
-    const isCurrent = generation === this.#generation && nowMs - this.#loadedMs < limits.keyCacheMsMax;
+    const { rightsVersion } = this.#rights;
+    const isCurrent = rightsVersion === this.#rightsVersion && nowMs - this.#loadedMs < limits.keyCacheMsMax;
     if (isCurrent) return this.#projects;
     this.#loadedMs = nowMs;
-    this.#generation = generation;
+    this.#rightsVersion = rightsVersion;
     this.#projects = this.#load();
     this.#projects.then(
       (projects) => this.#forgetOthers(projects),

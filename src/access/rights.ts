@@ -1,7 +1,7 @@
 // Combines the capabilities of a caller's groups, caches them, and refuses to grant more than a caller has.
 //
 // Each change of groups, accounts, keys, sessions and projects is made by `Rights.change`. It raises
-// `generation`, and each cache of callers or rights compares this number with that of its entry.
+// `rightsVersion`, and each cache of callers or rights compares this number with that of its entry.
 
 import { fail } from "../errors.ts";
 import { LruCache } from "../lib/lru-cache.ts";
@@ -13,7 +13,7 @@ import type { Catalog, CatalogReader, CatalogWriter } from "../storage/catalog.t
 import type { Caller } from "./caller.ts";
 import { administrator, type Capability } from "./capabilities.ts";
 import { type Ancestors, administersGroups, coversCapability, rootsIn } from "./compare-capabilities.ts";
-import { capabilitiesOf } from "./permissions.ts";
+import { capabilitiesOf } from "./older-permissions.ts";
 import { type Group, groupTable } from "./schema.ts";
 
 export interface Grants {
@@ -50,16 +50,16 @@ export interface Granting {
 
 export class Rights {
   readonly #parts: RightsParts;
-  readonly #cached = new LruCache<string, { grants: Grants; generation: number; untilMs: number }>(1_000);
-  #generation = 0;
+  readonly #cached = new LruCache<string, { grants: Grants; rightsVersion: number; untilMs: number }>(1_000);
+  #rightsVersion = 0;
 
   constructor(parts: RightsParts) {
     this.#parts = parts;
   }
 
   /** Changes when cached rights are out of date. */
-  get generation(): number {
-    return this.#generation;
+  get rightsVersion(): number {
+    return this.#rightsVersion;
   }
 
   /**
@@ -70,25 +70,26 @@ export class Rights {
     try {
       return await this.#parts.catalog.write("system", work);
     } finally {
-      this.#generation++;
+      this.#rightsVersion++;
     }
   }
 
   /** Makes cached rights out of date, because another server may have changed them. */
   expire(): void {
-    this.#generation++;
+    this.#rightsVersion++;
   }
 
   /** What the groups of a project grant together; changes by other processes count within `keyCacheMsMax`. */
   async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
     const { catalog, system } = this.#parts;
     const key = JSON.stringify([projectId, membership]);
-    const generation = this.#generation;
+    const rightsVersion = this.#rightsVersion;
     const cached = this.#cached.get(key);
-    if (cached?.generation === generation && cached.untilMs > system.monotonicMs()) return cached.grants;
+    if (cached?.rightsVersion === rightsVersion && cached.untilMs > system.monotonicMs())
+      return cached.grants;
     const groups = await catalog.read("system", (tx) => this.#groupsOf(tx, projectId, membership));
     const grants = { groupIds: groups.map(({ id }) => id), capabilities: groups.flatMap(capabilitiesIn) };
-    this.#cached.set(key, { grants, generation, untilMs: system.monotonicMs() + limits.keyCacheMsMax });
+    this.#cached.set(key, { grants, rightsVersion, untilMs: system.monotonicMs() + limits.keyCacheMsMax });
     return grants;
   }
 

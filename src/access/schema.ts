@@ -5,7 +5,7 @@
 // explained.
 import type { Stored, Table } from "../storage/catalog.ts";
 import type { Capability } from "./capabilities.ts";
-import type { Permissions } from "./permissions.ts";
+import type { Permissions } from "./older-permissions.ts";
 
 /** What groups, accounts and keys have in common. */
 interface Kept extends Stored {

@@ -139,8 +139,8 @@ export class Reservation {
   }
 
   release(): void {
-    this.#budget.resize(this, 0, never);
+    this.#budget.resize(this, 0, neverAborted);
   }
 }
 
-const never = new AbortController().signal;
+const neverAborted = new AbortController().signal;

@@ -3,25 +3,21 @@ import { limit } from "./limit.ts";
 
 export const catalogLimits = {
   filteredRowsPerRead: limit(5_000, "rows", "Rows that are read together for a filter by data."),
-  recordsMissedFirst: limit(
+  recordsRejectedFirst: limit(
     50,
     "records",
-    "Records, plus 1/10 of a page, that a scan may reject by asset conditions before records are gathered.",
+    "Records, plus 1/10 of a page, that a first scan may reject by conditions on assets.",
   ),
-  recordsGatheredFirst: limit(
+  recordsLookedUpFirst: limit(
     20_000,
     "records",
-    "Records that are gathered by their assets and sorted, after that first scan rejected too many.",
+    "Records that are looked up by their assets and sorted, after the first scan rejected too many.",
   ),
-  recordsMissedMax: limit(
-    5_000,
-    "records",
-    "Records that the next scan may reject, for a page of 100, before more records are gathered.",
-  ),
-  recordsGatheredMax: limit(
+  recordsRejectedMax: limit(5_000, "records", "Records that a second scan may reject, for a page of 100."),
+  recordsLookedUpMax: limit(
     200_000,
     "records",
-    "Records that are gathered by their assets and sorted. For more, the scan continues to the end.",
+    "Records looked up by their assets and sorted after the second scan. More are scanned to the end.",
   ),
   recordsRankedMax: limit(
     5_000,

@@ -5,10 +5,11 @@
 // 3. `Translation` in this file goes through the tree. A property of the entity type has an `Operand`
 //    (`operand.ts`), whose methods make a condition of each comparison; `and`, `or` and `not` combine these.
 // 4. The result is a `Filter` (`query/filter.ts`). The function of the set adds the filter of the caller's
-//    rights, and `storage/sql/compile-filter.ts` makes SQL of both.
+//    rights, and `storage/sql/compile-filter.ts` makes SQL of both, with the expressions of the database
+//    (`storage/sql/dialects/<database>/expressions.ts`).
 //
-// An expression without a counterpart in the stores is refused (501). Datapoints and raw rows do not come
-// here: `query/memory-filter.ts` filters them.
+// An expression without a counterpart in the stores is refused (501). The sets of datapoints and raw rows
+// read series and times from the `Filter`; `query/memory-filter.ts` filters their rows by the rest of it.
 //
 // OData expressions are true, false or null, and a store filter selects a record or does not. So
 // `recordsWhere(expression, outcome)` selects the records for which an expression is true, or those for which

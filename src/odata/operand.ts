@@ -94,7 +94,10 @@ export function firstPresent(first: Operand, second: Operand): Operand {
   };
 }
 
-/** A property that no record has. */
+/**
+ * An undeclared property: its value is null. Published clients send such filters and expect no error
+ * (docs/reference/odata.md#filter-language).
+ */
 export const absent = (type: PrimitiveType = "Edm.String"): Operand => ({
   type,
   equals: (value) => (value === null ? everything : nothing),

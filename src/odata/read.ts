@@ -75,16 +75,16 @@ export function readCollectionQuery(
   const isCounted = readFlag("$count", options.get("$count"));
   const projection = readProjection(context, of.set, options);
   const filter = collectionFilter({ ctx, model, url }, of);
-  const bound = [ctx.projectId, url.decodedPath, options.get("$filter"), [...aliases], top];
+  const tokenBinding = [ctx.projectId, url.decodedPath, options.get("$filter"), [...aliases], top];
   const token = options.get("$skiptoken");
-  const position = token === undefined ? undefined : readToken(ctx, bound, token);
+  const position = token === undefined ? undefined : readToken(ctx, tokenBinding, token);
   if (!position) requireFilter(of, options.get("$filter"), { aliases, top });
   const pageMax = Math.min(
     of.set.pageMax ?? limits.odataPageMax,
     preferredPageSize ?? Number.POSITIVE_INFINITY,
   );
   return {
-    ...{ filter, pageMax, isCounted, projection, tokenBinding: bound },
+    ...{ filter, pageMax, isCounted, projection, tokenBinding },
     rowsLeft: position?.rowsLeft ?? top ?? Number.POSITIVE_INFINITY,
     after: position?.after,
   };
@@ -106,13 +106,13 @@ export async function readCollection(
   of: EntityCollection,
   query: CollectionQuery & { readonly isPlain: boolean },
 ): Promise<CollectionPage> {
-  const { filter, rowsLeft: wanted, isCounted } = query;
-  const { content, rowCount: taken, next } = await fetchPage(ctx, of, query);
-  const left = wanted - taken;
+  const { filter, isCounted } = query;
+  const { content, rowCount, next } = await fetchPage(ctx, of, query);
+  const rowsLeft = query.rowsLeft - rowCount;
   return {
     content,
     ...(isCounted && { count: await of.count(ctx, filter, neededNames(query.projection)) }),
-    ...(next && left > 0 && { next: signToken(ctx, query.tokenBinding, { after: next, rowsLeft: left }) }),
+    ...(next && rowsLeft > 0 && { next: signToken(ctx, query.tokenBinding, { after: next, rowsLeft }) }),
   };
 }
 
@@ -130,8 +130,8 @@ async function fetchPage(
   { read, readColumns }: EntityCollection,
   query: CollectionQuery & { readonly isPlain: boolean },
 ): Promise<FetchedPage> {
-  const { filter, rowsLeft: wanted, pageMax, after, projection, isPlain } = query;
-  const limit = Math.min(pageMax, wanted);
+  const { filter, rowsLeft, pageMax, after, projection, isPlain } = query;
+  const limit = Math.min(pageMax, rowsLeft);
   if (limit === 0) return { content: { items: [] }, rowCount: 0 };
   const needs = neededNames(projection);
   const setQuery = (bound?: LengthBound) => ({
@@ -162,14 +162,14 @@ interface PagePosition {
 }
 
 /** The token of the next page: a signed position with the number of rows that the client still wants. */
-function signToken(ctx: RequestContext, bound: unknown, { after, rowsLeft: wanted }: PagePosition): string {
-  return ctx.cursors.sign(bound, { after: [Number.isFinite(wanted) ? wanted : -1, ...after] });
+function signToken(ctx: RequestContext, binding: unknown, { after, rowsLeft }: PagePosition): string {
+  return ctx.cursors.sign(binding, { after: [Number.isFinite(rowsLeft) ? rowsLeft : -1, ...after] });
 }
 
-function readToken(ctx: RequestContext, bound: unknown, token: string): PagePosition {
+function readToken(ctx: RequestContext, binding: unknown, token: string): PagePosition {
   try {
-    const [wanted, ...after] = ctx.cursors.read([bound], token).after as readonly number[];
-    return { after, rowsLeft: wanted === -1 ? Number.POSITIVE_INFINITY : wanted! };
+    const [rowsLeft, ...after] = ctx.cursors.read([binding], token).after as readonly number[];
+    return { after, rowsLeft: rowsLeft === -1 ? Number.POSITIVE_INFINITY : rowsLeft! };
   } catch (problem) {
     if (problem instanceof Failure && problem.failure === "cursor-invalid")
       throw fail("skip-token-invalid", {});

@@ -13,7 +13,7 @@ export function checkRestrictions(expression: FilterExpression, set: EntitySet):
     if (nonFilterable.includes(property)) throw fail("property-not-filterable", { property, set: name });
   for (const property of singleValue) {
     const uses = used.filter((one) => one.property === property);
-    if (uses.length > 1 || uses.some(({ isSingleValue: isOneValue }) => !isOneValue))
+    if (uses.length > 1 || uses.some((use) => !use.isSingleValue))
       throw fail("filter-expression-not-allowed", { property, set: name });
   }
 }
@@ -31,16 +31,16 @@ function propertyUses(expression: FilterExpression): PropertyUse[] {
   if (expression.kind !== "binary") return pathsIn(expression, new Set()).map((one) => useOf(one, false));
   const { operator, left, right } = expression;
   if (operator === "and") return [...propertyUses(left), ...propertyUses(right)];
-  const isOneValue =
+  const isSingleValue =
     operator === "eq" &&
     ((left.kind === "path" && right.kind === "literal" && left.names.length === 1) ||
       (right.kind === "path" && left.kind === "literal" && right.names.length === 1));
-  return pathsIn(expression, new Set()).map((one) => useOf(one, isOneValue));
+  return pathsIn(expression, new Set()).map((one) => useOf(one, isSingleValue));
 }
 
-const useOf = ({ names }: PropertyPath, isOneValue: boolean): PropertyUse => ({
+const useOf = ({ names }: PropertyPath, isSingleValue: boolean): PropertyUse => ({
   property: names[0]!,
-  isSingleValue: isOneValue,
+  isSingleValue,
 });
 
 /** Paths from the entity itself, without paths from lambda variables. */

@@ -107,14 +107,14 @@ async function insertResponse(call: ServiceCall, of: EntityCollection): Promise<
   const projection = readProjection({ ctx, model, aliases: url.aliases }, of.set, new Map());
   const body = await readEntityBody(of, request.headers, request.readJsonBody);
   const row = await insertEntity({ ctx, model }, of, body);
-  const { returned: answer } = preferencesOf(request.headers);
+  const { returned } = preferencesOf(request.headers);
   const address = pathByKey(of, row);
   const location = `${links.root}/${of.container ? address : entityPath(projection, row)}`;
   const headers = {
     ...{ "OData-Version": "4.0", Location: location },
-    ...(answer && { "Preference-Applied": `return=${answer}` }),
+    ...(returned && { "Preference-Applied": `return=${returned}` }),
   };
-  if (answer === "minimal") return { status: 204, headers: { ...headers, "OData-EntityId": location } };
+  if (returned === "minimal") return { status: 204, headers: { ...headers, "OData-EntityId": location } };
   const entity = await expandEntity(ctx, row, projection);
   const layout = layoutOf(context, projection, contextMember(context, `${of.path}/$entity`));
   return bufferedResponse(

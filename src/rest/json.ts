@@ -6,8 +6,7 @@
 // 1. `readJson` refuses bytes that are not UTF-8 (400). `lib/json-reader.ts` parses them within bounds (413),
 //    omits null, and makes strings of all values in free-form pairs such as metadata (`pairs-paths.ts`).
 // 2. In a PATCH, `patch.ts` replaces each new value by a change.
-// 3. `body-check.ts` checks the value against the schema, one list element at a time, and removes members
-// that
+// 3. `body-check.ts` checks the value against the schema, one list element at a time. It removes members that
 //    the schema does not name (`remove-unknown.ts`). `refusal.ts` names the wrong field (400).
 //
 // `parameters.ts` decodes paths and queries.

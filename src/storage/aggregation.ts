@@ -3,6 +3,13 @@
 // conformance/naive-aggregate.ts defines the aggregates. The interpolated series has
 // straight lines between consecutive points; for a step series, each value applies until the next point.
 //
+// States: before the first point (`#hasLast` is false), with an open bucket (`#isOpen`), and between buckets,
+// after a bucket was completed and before the next point. Integrals over time need the line to the next
+// point, so a point first completes the buckets before it (`#advanceTo`), and then opens its own.
+//
+// Tests: `aggregation.test.ts` beside this file, the suite `conformance/points.ts` and
+// `embedded-points/model.test.ts` compare results with the naive reference.
+//
 // The cost is that of the points added, where a summary counts as one, plus that of the rows returned. So a
 // long gap costs nothing, unless an interpolation over it is requested.
 

@@ -1,7 +1,7 @@
 // Groups and their members over REST (docs/reference/groups-and-accounts.md#groups).
 import { type Static, type TSchema, Type } from "typebox";
 import { administrator } from "../../access/capabilities.ts";
-import { accessTypes } from "../../access/permissions.ts";
+import { accessTypes } from "../../access/older-permissions.ts";
 import { limits } from "../../limits.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuery } from "../../query/page.ts";

@@ -132,7 +132,7 @@ it("the cache of all series together is bounded, and the most recently used buck
       const summary = summarise(Float64Array.of(startMs), Float64Array.of(1), 0, 1);
       cache.put(grid, {
         startMs,
-        nextBlockBucketMs: startMs + 1_000,
+        noBlocksUntilMs: startMs + 1_000,
         headPoints: points,
         summary,
         blockSummaries: [],

@@ -1,6 +1,17 @@
 // Caches summaries of whole buckets of series of numbers, so that a repeated aggregate over years combines
 // summaries instead of reading thousands of block rows and decoding hundreds of blocks.
 //
+// The parts of a series in time, and the cached buckets of one grid (here of one hour):
+//
+//   blocks    |####### 1 #######|  |## 2 ##|            |##### 3 #####|
+//   head                       x          x  x
+//   buckets   |  A  |  B  |  C  |  D  |     |     |     |  E  |  F  |
+//                                      ^ noBlocksUntilMs of D: the start of E
+//
+// The summary of A needs block 1 only; those of C and D include points of two blocks or of the head, and keep
+// copies of these head points. No block has points between D and E, so a read of [D, E) looks at the head
+// only.
+//
 // A block or head that touches more than `summarisedBucketsMax` buckets is not summarised, so such buckets
 // are not cached: hours of one value a second are, hours of one value a minute are not.
 //
@@ -9,12 +20,12 @@
 //
 // Invalidation: adding or removing a block must call `invalidate` with its times. Points of the head need no
 // call: each cached bucket keeps copies of the head points it includes, and a read compares them with the
-// head (`isFresh`). Entries are replaced, never edited, except `nextBlockBucketMs`. Insert entries only
+// head (`isFresh`). Entries are replaced, never edited, except `noBlocksUntilMs`. Insert entries only
 // outside of transactions, because a rollback does not undo them.
 
 import { firstAtOrAfter } from "../point-columns.ts";
 import type { PointColumns, SeriesId } from "../points.ts";
-import { combineSummaries, type Summary } from "../summary.ts";
+import type { Summary } from "../summary.ts";
 
 /** Of all series of a shard together. */
 const bytesMax = 16 * 2 ** 20;
@@ -36,7 +47,7 @@ export interface PartSummary {
 /** The summary of all points that a block has in one bucket, where the block extends beyond the bucket. */
 export type BlockSummary = PartSummary & { readonly blockId: number };
 
-interface BucketSummary {
+export interface BucketSummary {
   readonly summary: Summary;
   /** At most two. When the bucket is refreshed, these blocks need not be decoded again. */
   readonly blockSummaries: readonly BlockSummary[];
@@ -45,7 +56,7 @@ interface BucketSummary {
 export interface CachedBucket extends BucketSummary {
   readonly startMs: number;
   /** Blocks have no point from the end of the bucket up to here. It is always the start of a bucket. */
-  nextBlockBucketMs: number;
+  noBlocksUntilMs: number;
   /** Copies of the head points that the summary includes. */
   readonly headPoints: PointColumns;
 }
@@ -62,7 +73,7 @@ export class BucketGrid {
   /** Start of the first bucket at or after 1970. */
   readonly phaseMs: number;
   bytes = gridMemoryBytes;
-  /** Ascending. The `nextBlockBucketMs` of a bucket is not after the start of the next one. */
+  /** Ascending. The `noBlocksUntilMs` of a bucket is not after the start of the next one. */
   readonly #buckets: CachedBucket[] = [];
 
   constructor(bucketMs: number, phaseMs: number) {
@@ -101,14 +112,14 @@ export class BucketGrid {
     this.bytes += memoryBytesOf(bucket);
     const before = this.#buckets[index - 1];
     // A bucket with head points alone may lie where blocks have none.
-    if (before !== undefined && before.nextBlockBucketMs > bucket.startMs)
-      before.nextBlockBucketMs = bucket.startMs;
+    if (before !== undefined && before.noBlocksUntilMs > bucket.startMs)
+      before.noBlocksUntilMs = bucket.startMs;
   }
 
   /** Removes the buckets with times in [firstMs, lastMs], in the bucket or in the gap after it. */
   invalidate(firstMs: number, lastMs: number): void {
     let from = this.#indexFrom(firstMs);
-    if (from > 0 && this.#buckets[from - 1]!.nextBlockBucketMs > firstMs) from--;
+    if (from > 0 && this.#buckets[from - 1]!.noBlocksUntilMs > firstMs) from--;
     let to = from;
     while (to < this.#buckets.length && this.#buckets[to]!.startMs <= lastMs) to++;
     if (to > from) for (const one of this.#buckets.splice(from, to - from)) this.bytes -= memoryBytesOf(one);
@@ -179,62 +190,6 @@ export class BucketCache {
     if (grids.length === 0) this.#grids.delete(series);
   }
 }
-
-/** Called for each bucket; of a complete one with the start of the next bucket that has points. */
-type OnBucket = (bucket: BucketSummary, nextStartMs: number | undefined) => void;
-
-/** Combines the summaries of consecutive parts into one summary for each bucket. */
-export class BucketSummarizer {
-  readonly #grid: BucketGrid;
-  readonly #onBucket: OnBucket;
-  /** The open bucket: its start, its summary so far, and whether that includes all of its points. */
-  #startMs = Number.NaN;
-  #summary: Summary | undefined;
-  #blockSummaries: BlockSummary[] = [];
-  #isComplete = true;
-
-  constructor(grid: BucketGrid, onBucket: OnBucket) {
-    this.#grid = grid;
-    this.#onBucket = onBucket;
-  }
-
-  /** Adds the next points, all of one bucket. */
-  add(part: PartSummary): void {
-    const { summary } = part;
-    const startMs = this.#grid.bucketStart(summary.firstMs);
-    if (startMs !== this.#startMs) this.#open(startMs, true);
-    this.#summary = this.#summary === undefined ? summary : combineSummaries(this.#summary, summary);
-    if (isBlockSummary(part)) this.#blockSummaries.push(part);
-  }
-
-  /** Skips the next points, which are aggregated without a summary. Their buckets are not complete. */
-  skip(firstMs: number, lastMs: number): void {
-    const startMs = this.#grid.bucketStart(firstMs);
-    if (startMs === this.#startMs) this.#isComplete = false;
-    this.#open(startMs, false);
-    this.#startMs = this.#grid.bucketStart(lastMs);
-  }
-
-  end(endMs: number): void {
-    this.#open(endMs, true);
-  }
-
-  /** Reports the open bucket and opens the next. */
-  #open(startMs: number, isComplete: boolean): void {
-    const summary = this.#summary;
-    if (summary !== undefined)
-      this.#onBucket(
-        { summary, blockSummaries: this.#blockSummaries },
-        this.#isComplete ? startMs : undefined,
-      );
-    this.#summary = undefined;
-    this.#blockSummaries = [];
-    this.#startMs = startMs;
-    this.#isComplete = isComplete;
-  }
-}
-
-const isBlockSummary = (part: PartSummary): part is BlockSummary => part.blockId !== undefined;
 
 function memoryBytesOf({ summary, blockSummaries, headPoints }: CachedBucket): number {
   // A block that is alone in the bucket shares its summary with the bucket.

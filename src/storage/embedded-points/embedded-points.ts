@@ -32,7 +32,7 @@ import { recoverJournal } from "./journal-recovery.ts";
 import { LatestPointCache } from "./latest-point-cache.ts";
 import { firstSequenceOf } from "./segment.ts";
 import { type JournalFiles, realFiles } from "./segment-files.ts";
-import type { ShardSettings } from "./shard-messages.ts";
+import type { LatestResult, ShardSettings } from "./shard-messages.ts";
 import { type OpenedShard, type ShardClient, ShardThread } from "./shard-thread.ts";
 import { SharedRing, viewOf } from "./shared-ring.ts";
 import { newStore, readStoreFile, type StoreFile, writeStoreFile } from "./store-file.ts";
@@ -251,12 +251,16 @@ class EmbeddedPoints implements PointsStore {
     const lookups = [...misses].map(async ([shard, indexes]) => {
       const refs = indexes.map((index) => series[index]!);
       const tokens = refs.map((one) => latestPoints.startLookup(one.series));
-      const results = await shards[shard]!.call("latest", { series: refs, beforeMs });
-      for (const [i, index] of indexes.entries()) {
-        const result = results[i];
-        points[index] = result?.point;
-        latestPoints.finishLookup(refs[i]!.series, tokens[i]!, result?.isNewest ? result.point : undefined);
+      let results: readonly (LatestResult | undefined)[] = [];
+      try {
+        results = await shards[shard]!.call("latest", { series: refs, beforeMs });
+      } finally {
+        for (const [i, { series: id }] of refs.entries()) {
+          const newest = results[i]?.isNewest ? results[i].point : undefined;
+          latestPoints.finishLookup(id, tokens[i]!, newest);
+        }
       }
+      for (const [i, index] of indexes.entries()) points[index] = results[i]?.point;
     });
     await Promise.all(lookups);
     return points;

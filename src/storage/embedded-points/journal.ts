@@ -1,8 +1,14 @@
 // The journal (write-ahead log): every accepted change in order, on disk before its write resolves.
 //
-// Changes that arrive during a sync form the next group, which takes one write and one sync. A group that
-// cannot be written is removed from the file and refused. If removing fails as well, the journal stops until
-// the next start.
+// Changes that arrive during a sync form the next group, which takes one write and one sync.
+//
+// | Failure | On disk | The writers get | The journal | The next start |
+// |---|---|---|---|---|
+// | encoding | nothing | `points-not-stored` | continues | - |
+// | write | a part, which is truncated | `points-not-stored` | continues | - |
+// | sync | unknown; the group is truncated | `points-journal-finished` | stops | reads up to the truncation |
+// | truncation | unknown | `points-journal-finished` | stops | reads up to the length in the end file |
+// | the end file too | unknown | `points-journal-finished` | stops | may find the refused group |
 import { type Failure, fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { type Change, memoryBytesOf } from "./change.ts";

@@ -6,7 +6,7 @@
 // 1. A bucket in the bucket cache whose head points are unchanged adds its cached summary.
 // 2. For the buckets up to the next cached one, `#aggregateRange` goes through blocks and head points. If
 //    each summary in a block's row is of one bucket, these are added. Otherwise the block is decoded, and its
-//    points are summarised for each bucket. The summaries make new cached buckets (`BucketSummarizer`).
+//    points are summarised for each bucket. The summaries make new cached buckets (`bucket-summarizer.ts`).
 // 3. A block that overlaps more buckets than `summarisedBucketsMax` is decoded, and its points are added.
 //
 // `storage/aggregation.ts` makes the rows of the result from these summaries and points.
@@ -25,13 +25,8 @@ import {
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
 import { type Summary, summariesPerSpan } from "../summary.ts";
 import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
-import {
-  type BlockSummary,
-  type BucketGrid,
-  BucketSummarizer,
-  type CachedBucket,
-  type PartSummary,
-} from "./bucket-cache.ts";
+import type { BlockSummary, BucketGrid, CachedBucket, PartSummary } from "./bucket-cache.ts";
+import { BucketSummarizer } from "./bucket-summarizer.ts";
 import type { Head } from "./head.ts";
 
 /** A block, not yet decoded, and the points of the head within its times. */
@@ -122,7 +117,7 @@ export class SeriesReader {
     const head = this.#head?.points() ?? noPoints;
     for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
       const cached = grid.get(atMs);
-      const untilMs = Math.min(endMs, cached?.nextBlockBucketMs ?? grid.nextCachedFrom(atMs));
+      const untilMs = Math.min(endMs, cached?.noBlocksUntilMs ?? grid.nextCachedFrom(atMs));
       if (cached !== undefined && grid.isFresh(cached, head)) {
         aggregation.addSummary(cached.summary);
         const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
@@ -149,7 +144,7 @@ export class SeriesReader {
     const { grid, startMs, endMs } = range;
     const summarizer = new BucketSummarizer(grid, (bucket, nextStartMs) => {
       aggregation.addSummary(bucket.summary);
-      if (nextStartMs !== undefined) this.#cacheBucket(grid, { ...bucket, nextBlockBucketMs: nextStartMs });
+      if (nextStartMs !== undefined) this.#cacheBucket(grid, { ...bucket, noBlocksUntilMs: nextStartMs });
     });
     for (const part of this.#parts(startMs, endMs)) {
       if (aggregation.isFull) return;
@@ -165,7 +160,7 @@ export class SeriesReader {
 
   #cacheBucket(
     grid: BucketGrid,
-    bucket: Pick<CachedBucket, "summary" | "blockSummaries" | "nextBlockBucketMs">,
+    bucket: Pick<CachedBucket, "summary" | "blockSummaries" | "noBlocksUntilMs">,
   ): void {
     const startMs = grid.bucketStart(bucket.summary.firstMs);
     const copy = this.#head?.between(startMs, startMs + grid.bucketMs);

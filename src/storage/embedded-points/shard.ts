@@ -49,9 +49,9 @@ export class Shard {
     { series: [], heads: [] },
   ];
   /** Heads that may have full blocks. */
-  readonly #toFlush = new Set<Head>();
+  readonly #headsWithFullBlocks = new Set<Head>();
   /** Heads that the running checkpoint has not emptied yet, the next one last. */
-  readonly #toEmpty: Head[] = [];
+  readonly #headsOfCheckpoint: Head[] = [];
   /** The sequence number of the running checkpoint. */
   #checkpoint: number | undefined;
   readonly #isOwnSeries: (series: SeriesId) => boolean;
@@ -76,12 +76,12 @@ export class Shard {
   }
 
   get #hasHeadsToWrite(): boolean {
-    return this.#toFlush.size > 0 || this.#checkpoint !== undefined;
+    return this.#headsWithFullBlocks.size > 0 || this.#checkpoint !== undefined;
   }
 
   /** Number of heads that wait to be flushed. */
   get headsToFlush(): number {
-    return this.#toFlush.size;
+    return this.#headsWithFullBlocks.size;
   }
 
   /**
@@ -127,13 +127,13 @@ export class Shard {
 
   /** From now on, `work` flushes all points in heads to blocks, and then records `sequence`. */
   startCheckpoint(sequence: number): void {
-    for (const heads of this.#heads) for (const head of heads.values()) this.#toEmpty.push(head);
+    for (const heads of this.#heads) for (const head of heads.values()) this.#headsOfCheckpoint.push(head);
     this.#checkpoint = sequence;
   }
 
   /** The heads keep the points that are not in blocks yet. */
   cancelCheckpoint(): void {
-    this.#toEmpty.length = 0;
+    this.#headsOfCheckpoint.length = 0;
     this.#checkpoint = undefined;
   }
 
@@ -176,12 +176,12 @@ export class Shard {
     });
     for (const one of flushed) this.#removeFlushed(one);
     taken.length = 0;
-    return this.#toEmpty.length === 0 ? this.#completeCheckpoint() : undefined;
+    return this.#headsOfCheckpoint.length === 0 ? this.#completeCheckpoint() : undefined;
   }
 
   #putBack(head: Head): void {
-    if (this.#checkpoint !== undefined) this.#toEmpty.push(head);
-    else this.#toFlush.add(head);
+    if (this.#checkpoint !== undefined) this.#headsOfCheckpoint.push(head);
+    else this.#headsWithFullBlocks.add(head);
   }
 
   #completeCheckpoint(): number | undefined {
@@ -192,10 +192,10 @@ export class Shard {
   }
 
   #takeNext(): { head: Head; flush: typeof flushFullBlocks } | undefined {
-    const emptied = this.#toEmpty.pop();
-    const head = emptied ?? this.#toFlush.values().next().value;
+    const emptied = this.#headsOfCheckpoint.pop();
+    const head = emptied ?? this.#headsWithFullBlocks.values().next().value;
     if (head === undefined) return undefined;
-    this.#toFlush.delete(head);
+    this.#headsWithFullBlocks.delete(head);
     return { head, flush: emptied === undefined ? flushFullBlocks : flushOldest };
   }
 
@@ -231,7 +231,8 @@ export class Shard {
 
   #addTo(head: Head, points: PointColumns, { from, to }: { from: number; to: number }): void {
     head.add(points, from, to);
-    if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints) this.#toFlush.add(head);
+    if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints)
+      this.#headsWithFullBlocks.add(head);
   }
 
   #headOf(series: SeriesId, kind: ValueKind): Head {

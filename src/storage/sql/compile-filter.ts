@@ -1,4 +1,5 @@
-// Compiles the filter tree into one SQL condition.
+// Compiles the filter tree into one SQL condition. SQL that differs between databases is in
+// `dialects/<database>/expressions.ts`; `Expressions` in `dialect.ts` is their interface.
 //
 // A condition on a missing value is null in SQL. `and`, `or` and `where` treat null as false, but `not` would
 // keep it null, so `not` compiles to `is not true`. Thus SQL agrees with the evaluator in memory.
@@ -16,26 +17,27 @@ export interface Subject {
   readonly tables: readonly AnyTable[];
   readonly tenant: Tenant;
   readonly expressions: Expressions;
-  readonly gathering: Gathering;
+  readonly scanLimits: ScanLimits;
   /**
-   * Conditions that are evaluated on each record, instead of gathering the matching records from an index.
+   * Conditions that are evaluated on each record, instead of scanLimits the matching records from an index.
    */
   readonly oneByOne?: readonly ("links" | "words")[];
   /** The condition is about an element of a json column of the table, and not about its records. */
   readonly inElement?: true;
 }
 
-/** How many records are gathered from an index and sorted, in place of meeting those of an order. */
-export interface Gathering {
-  /** The records, and a tenth of a page, that are looked at in vain before any are gathered. */
-  readonly missedFirst: number;
-  /** Of no more than these, unless the next ones are near. */
-  readonly first: number;
-  /** The records that are then looked at in vain for a page of 100. */
-  readonly missed: number;
-  readonly most: number;
-  /** Of records that have some words: more are not all ranked. */
-  readonly ranked: number;
+/** When a read scans records in order, and when it looks them up in an index (`ordered-read.ts`). */
+export interface ScanLimits {
+  /** The first scan stops after it has rejected this number of records and a tenth of a page. */
+  readonly rejectedFirstMax: number;
+  /** After the first scan, at most this number of records are looked up and sorted. */
+  readonly lookupFirstMax: number;
+  /** The second scan stops after it has rejected this number of records for a page of 100. */
+  readonly rejectedMax: number;
+  /** After the second scan, at most this number of records are looked up and sorted. */
+  readonly lookupMax: number;
+  /** If more records than this have the words of a search, the search does not rank all of them. */
+  readonly rankedMax: number;
 }
 
 type Kind = Filter["kind"];
@@ -232,36 +234,36 @@ export function hasIndexedLinks(filter: Filter, subject: Subject): boolean {
   if (filter.kind === "not") return hasIndexedLinks(filter.part, subject);
   if (filter.kind === "and" || filter.kind === "or")
     return filter.parts.some((part) => hasIndexedLinks(part, subject));
-  return gatheredFrom(filter, subject).length > 0;
+  return lookupsOf(filter, subject).length > 0;
 }
 
-/** Where the records that meet a condition can be gathered. */
-interface Gathered {
-  /** A subquery with one row for each, to be counted. */
+/** How an index looks up the records that meet a condition. */
+interface IndexLookup {
+  /** A subquery with one row for each record; its rows can be counted. */
   readonly ids: SqlExpression;
-  /** A subquery to be joined, under the name of `gathered`, and how: a record is met once. */
+  /** The subquery to join as `lookup`. The join has each record once. */
   readonly from: SqlExpression;
   readonly on: Condition;
 }
 
-/** None unless an index of links or paths has them. */
-export function gatheredFrom(filter: Filter, subject: Subject): Gathered[] {
+/** Empty if no index of links or paths has the records. */
+export function lookupsOf(filter: Filter, subject: Subject): IndexLookup[] {
   const { table, expressions, tenant } = subject;
-  const having = (field: string, values: SqlExpression): Gathered[] => {
+  const having = (field: string, values: SqlExpression): IndexLookup[] => {
     const ids = expressions.idsHaving(table, field, values);
-    return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = gathered.record` }] : [];
+    return ids ? [{ ids, from: ids, on: sql`${columnRef(table, "id")} = lookup.record` }] : [];
   };
   if (filter.kind === "hasOneOf" && filter.values.length > 0)
     return having(filter.field, expressions.listed(filter.values, listTypeOf(filter.values)));
   if (filter.kind !== "inSubtree") return [];
   const below = idsBelow(filter, subject);
   if (table.name === filter.tree)
-    return [{ ids: below, from: below, on: sql`${columnRef(table, "id")} = gathered.id` }];
+    return [{ ids: below, from: below, on: sql`${columnRef(table, "id")} = lookup.id` }];
   const column = linkColumn(table, filter.tree);
   if (columnOf(table, column).type === "json") return having(column, below);
   const inProject = sql`${columnRef(table, projectColumn)} = ${tenant}`;
-  const on: Condition = sql`${columnRef(table, column)} = gathered.id and ${inProject}`;
-  const ids = sql`(select 1 from ${below} gathered cross join ${sql.table(table.name)} where ${on})`;
+  const on: Condition = sql`${columnRef(table, column)} = lookup.id and ${inProject}`;
+  const ids = sql`(select 1 from ${below} lookup cross join ${sql.table(table.name)} where ${on})`;
   return [{ ids, from: below, on }];
 }
 

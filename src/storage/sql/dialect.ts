@@ -18,17 +18,17 @@ export type MemberType = "string" | "number" | "boolean";
 export type ListType = "text" | "number";
 
 /** A read of the first records, in an order and within a range of it, that meet a condition. */
-export interface Walk {
+export interface OrderedScan {
   readonly table: AnyTable;
   /** The part of the condition that an index evaluates, with the bounds of the range. */
-  readonly within: Condition;
+  readonly indexed: Condition;
   /** The part of the condition that is evaluated record by record. */
-  readonly met: Condition;
+  readonly condition: Condition;
   /** The columns after `order by`. */
   readonly sorted: SqlExpression;
   readonly limit: number;
   /** The read stops after about this number of records that do not meet the condition. */
-  readonly missesMax: number;
+  readonly rejectedMax: number;
 }
 
 /** Builds the SQL of a filter's conditions. A condition on a missing value is null or false. */
@@ -110,8 +110,12 @@ export interface Database {
   putAll(db: Db, table: AnyTable, columns: readonly string[], rows: readonly Values[]): Promise<void>;
   /** Updates columns of records. A row ends with the id. Returns the number of updated records. */
   setAll(db: Db, table: AnyTable, columns: TenantColumns, rows: readonly Values[]): Promise<number>;
-  /** Runs a walk. `read` selects the records for a condition. */
-  walk<Row>(db: Db, walk: Walk, read: (where: Condition) => Promise<Row[]>): Promise<Row[] | EndedEarly>;
+  /** Runs a scan. `read` selects the records for a condition. */
+  scan<Row>(
+    db: Db,
+    scan: OrderedScan,
+    read: (where: Condition) => Promise<Row[]>,
+  ): Promise<Row[] | EndedEarly>;
   /**
    * Reads rows of a statement until their total length would exceed `lengthMax`, but at least one. `isCut` if
    * there are more; with `allOrNone` it then returns no row.
@@ -141,7 +145,7 @@ export interface TenantColumns {
   readonly tenant: Tenant;
 }
 
-/** The result of a walk that stopped because too few records meet its condition. */
+/** The result of a scan that stopped because too few records meet its condition. */
 export interface EndedEarly {
   /** The share of examined records that meet the condition. */
   readonly share: number;

@@ -4,12 +4,12 @@ import { newDatabase } from "../../../test/support/postgres.ts";
 import { realSystem } from "../../lib/system.ts";
 import { catalogConformance, comparisons } from "../conformance/catalog.ts";
 import { tables } from "../conformance/samples.ts";
-import type { Gathering } from "./compile-filter.ts";
+import type { ScanLimits } from "./compile-filter.ts";
 import { openPostgresCatalog } from "./postgres-catalog.ts";
 
-const opening = (gathering?: Gathering) => async () => {
+const opening = (scanLimits?: ScanLimits) => async () => {
   const { url, drop } = await newDatabase();
-  const settings = { url, tables, system: realSystem, ...(gathering && { gathering }) };
+  const settings = { url, tables, system: realSystem, ...(scanLimits && { scanLimits }) };
   const catalog = await openPostgresCatalog(settings);
   return {
     catalog,
@@ -22,6 +22,6 @@ const opening = (gathering?: Gathering) => async () => {
 
 if (!needs("postgresql").skip) {
   catalogConformance("postgres", opening());
-  const few = { missedFirst: 0, first: 1, missed: 10, most: 2, ranked: 2 };
+  const few = { rejectedFirstMax: 0, lookupFirstMax: 1, rejectedMax: 10, lookupMax: 2, rankedMax: 2 };
   catalogConformance("postgres, three records being many", opening(few), comparisons);
 }

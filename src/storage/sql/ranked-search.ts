@@ -2,7 +2,7 @@
 //
 // A rank has three levels: equal to its text, starting with it, any other. A tier is the set of records with
 // the same levels in all ranks; within a tier, lower ids come first. The search queries the tiers in order
-// until it has enough records. Few records with a prefix are gathered from the index of prefixes. Many are
+// until it has enough records. Few records with a prefix are looked up in the index of prefixes. Many are
 // soon found by reading the records with the words in order of id. Records skipped in a tier were found in an
 // earlier one, except for the few that other conditions exclude.
 //
@@ -15,16 +15,16 @@ import { and, type Filter } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { RankedQuery } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject, wordQueryOf } from "./compile-filter.ts";
-import type { Condition, Db, SqlExpression, Walk } from "./dialect.ts";
-import { isMore } from "./gathering.ts";
+import type { Condition, Db, OrderedScan, SqlExpression } from "./dialect.ts";
 import { sortedBy } from "./keyset.ts";
+import { isMore } from "./ordered-read.ts";
 
 type Rank = RankedQuery["rank"][number];
 
-/** One level of one rank: its condition, and where records that meet it can be gathered from. */
+/** One level of one rank: its condition, and an index lookup of the records that meet it. */
 interface Level {
   readonly condition: Condition;
-  readonly gathered?: SqlExpression;
+  readonly lookup?: SqlExpression;
 }
 
 /** The level of a record, 0 to 2, to be sorted by. */
@@ -52,7 +52,7 @@ export async function bestIds(
   const hits = hitsOf(filter, subject);
   const isById = order[0]?.field === "id" && order[0].direction === "ascending";
   if (!hits || !isById || rank.length === 0) return undefined;
-  if (!(await isMore(db, hits, subject.gathering.ranked))) return undefined;
+  if (!(await isMore(db, hits, subject.scanLimits.rankedMax))) return undefined;
   const levels = await Promise.all(rank.map((one) => levelsOf(db, subject, one)));
   const { table, expressions } = subject;
   const id = columnRef(table, "id");
@@ -64,11 +64,11 @@ export async function bestIds(
   );
   const found: number[] = [];
   for (const tier of tiersOf(levels)) {
-    const gathered = tier.map((level) => level.gathered).find((ids) => ids !== undefined);
-    const met = [gathered ? matching : matchingHits, ...tier.map(({ condition }) => condition)];
+    const lookup = tier.map((level) => level.lookup).find((ids) => ids !== undefined);
+    const conditions = [lookup ? matching : matchingHits, ...tier.map(({ condition }) => condition)];
     const { rows } = await sql<{ id: number }>`
-      select ${id} as id from ${gathered ?? hits} hits cross join ${sql.table(table.name)}
-      where ${id} = ${expressions.idAt(sql`hits.place`)} and ${sql.join(met, sql` and `)}
+      select ${id} as id from ${lookup ?? hits} hits cross join ${sql.table(table.name)}
+      where ${id} = ${expressions.idAt(sql`hits.place`)} and ${sql.join(conditions, sql` and `)}
       order by hits.place limit ${offset + limit - found.length}
     `.execute(db);
     found.push(...rows.map((row) => row.id));
@@ -78,29 +78,29 @@ export async function bestIds(
 }
 
 /**
- * How the first of many records that have some words are met in the order of a field; undefined where no
- * index has that order, or when those that have the words are so few that all can be sorted.
+ * A scan for the first records, in the order of a field, that have some words. Undefined if no index has that
+ * order, or if so few records have the words that all can be sorted.
  */
-export async function walkOf(
+export async function scanOf(
   db: Db,
   subject: Subject,
   { filter, rank, order, limit, offset }: RankedQuery,
-): Promise<Walk | undefined> {
-  const { table, expressions, gathering } = subject;
+): Promise<OrderedScan | undefined> {
+  const { table, expressions, scanLimits } = subject;
   const [first, ...rest] = order as readonly [OrderBy, ...OrderBy[]];
   const hits = hitsOf(filter, subject);
   const isKept = rank.length === 0 && table.sortedBy?.includes(first.field);
-  if (!hits || !isKept || !(await isMore(db, hits, gathering.ranked))) return undefined;
+  if (!hits || !isKept || !(await isMore(db, hits, scanLimits.rankedMax))) return undefined;
   const ascends = first.direction === "ascending";
   const value = expressions.sortable(columnRef(table, first.field));
-  const met = recordsWhere(filter, { ...subject, oneByOne: ["links", "words"] });
+  const condition = recordsWhere(filter, { ...subject, oneByOne: ["links", "words"] });
   return {
     table,
-    within: recordsWhere({ kind: "everything" }, subject),
-    met,
+    indexed: recordsWhere({ kind: "everything" }, subject),
+    condition,
     sorted: sql.join([sql`${value} ${ascends ? sql`asc` : sql`desc`}`, sortedBy(table, rest)]),
     limit: offset + limit,
-    missesMax: gathering.missed,
+    rejectedMax: scanLimits.rejectedMax,
   };
 }
 
@@ -127,8 +127,8 @@ async function levelsOf(db: Db, subject: Subject, rank: Rank): Promise<Level[]> 
     startingAs(db, subject, rank, "begins"),
   ]);
   return [
-    { condition: equal, ...(same && { gathered: same }) },
-    { condition: sql`${begins} and not ${equal}`, ...(beginning && { gathered: beginning }) },
+    { condition: equal, ...(same && { lookup: same }) },
+    { condition: sql`${begins} and not ${equal}`, ...(beginning && { lookup: beginning }) },
     { condition: sql`(${begins}) is not true` },
   ];
 }
@@ -140,11 +140,11 @@ async function startingAs(
   { field, text }: Rank,
   how: "equal" | "begins",
 ): Promise<SqlExpression | undefined> {
-  const { table, expressions, gathering } = subject;
+  const { table, expressions, scanLimits } = subject;
   const everything = recordsWhere({ kind: "everything" }, subject);
   const isAlike = expressions.startsAs(columnRef(table, field), wellFormed(text), how);
   const ids = sql`(
     select ${columnRef(table, "id")} as place from ${sql.table(table.name)} where ${everything} and ${isAlike}
   )`;
-  return (await isMore(db, ids, gathering.ranked)) ? undefined : ids;
+  return (await isMore(db, ids, scanLimits.rankedMax)) ? undefined : ids;
 }

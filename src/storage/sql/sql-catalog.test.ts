@@ -25,17 +25,22 @@ import {
   places,
   tables,
 } from "../conformance/samples.ts";
-import type { Gathering } from "./compile-filter.ts";
+import type { ScanLimits } from "./compile-filter.ts";
 import { openSqlCatalog } from "./sql-catalog.ts";
 
-const opening = (gathering?: Gathering) => async () => {
+const opening = (scanLimits?: ScanLimits) => async () => {
   const file = join(temporaryFolder(), "catalog.db");
-  const catalog = await openSqlCatalog({ file, tables, system: realSystem, ...(gathering && { gathering }) });
+  const catalog = await openSqlCatalog({
+    file,
+    tables,
+    system: realSystem,
+    ...(scanLimits && { scanLimits }),
+  });
   return { catalog, drop: () => catalog.close() };
 };
 
 catalogConformance("sqlite", opening());
-const few = { missedFirst: 0, first: 1, missed: 10, most: 2, ranked: 2 };
+const few = { rejectedFirstMax: 0, lookupFirstMax: 1, rejectedMax: 10, lookupMax: 2, rankedMax: 2 };
 catalogConformance("sqlite, three records being many", opening(few), comparisons);
 
 /** A folder, and catalogs on files in it, closed by then. */
@@ -67,7 +72,7 @@ const countPlaces = (catalog: Catalog): Promise<number> =>
 test("a page by links that are rare is bounded in length each time it is read", async (t) => {
   const { open } = workplace(t);
   const catalog = await open("catalog.db");
-  const each = 4 * limits.recordsMissedFirst;
+  const each = 4 * limits.recordsRejectedFirst;
   const text = "n".repeat(1000);
   // Of 200 records in a row the first one is linked to place 1, the last one to place 3, the others to place
   // 2.

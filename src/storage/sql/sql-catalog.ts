@@ -3,7 +3,7 @@ import { invariant } from "../../lib/invariant.ts";
 import type { System } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import type { AnyTable, Catalog, CatalogWriter, Tenant } from "../catalog.ts";
-import type { Gathering } from "./compile-filter.ts";
+import type { ScanLimits } from "./compile-filter.ts";
 import type { Database, Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
 import { metaTable, prepareMeta } from "./meta.ts";
@@ -17,7 +17,7 @@ export interface CatalogSettings {
   /** Receives progress while a catalog with many records is upgraded, which may take a minute. */
   readonly tell?: (text: string) => void;
   /** Other bounds than the usual ones, for tests: both ways to read give the same. */
-  readonly gathering?: Gathering;
+  readonly scanLimits?: ScanLimits;
 }
 
 export interface SqlCatalogSettings extends CatalogSettings {
@@ -25,12 +25,12 @@ export interface SqlCatalogSettings extends CatalogSettings {
   readonly file: string;
 }
 
-const usualGathering: Gathering = {
-  missedFirst: limits.recordsMissedFirst,
-  first: limits.recordsGatheredFirst,
-  missed: limits.recordsMissedMax,
-  most: limits.recordsGatheredMax,
-  ranked: limits.recordsRankedMax,
+const usualScanLimits: ScanLimits = {
+  rejectedFirstMax: limits.recordsRejectedFirst,
+  lookupFirstMax: limits.recordsLookedUpFirst,
+  rejectedMax: limits.recordsRejectedMax,
+  lookupMax: limits.recordsLookedUpMax,
+  rankedMax: limits.recordsRankedMax,
 };
 
 /** Opens the catalog. Other processes may have the file open too; the next read sees their writes. */
@@ -47,7 +47,7 @@ export async function openSqlCatalog({ file, ...settings }: SqlCatalogSettings):
 /** The catalog on an open database, which it closes. */
 export function catalogOn(
   database: Database,
-  { tables, gathering = usualGathering }: Pick<CatalogSettings, "tables" | "gathering">,
+  { tables, scanLimits = usualScanLimits }: Pick<CatalogSettings, "tables" | "scanLimits">,
 ): Catalog {
   const running = new Set<Promise<unknown>>();
   let open = true;
@@ -73,7 +73,7 @@ export function catalogOn(
   ): Promise<Result> =>
     run(database[mode], async (db) => {
       if (mode === "writes") await database.beginWrite?.(db, tenant);
-      const tx = new SqlTransaction({ database, db, tables, tenant, gathering });
+      const tx = new SqlTransaction({ database, db, tables, tenant, scanLimits });
       const result = await work(tx).finally(() => tx.end());
       await database.announce?.(db, tenant, [...tx.announced]);
       return result;

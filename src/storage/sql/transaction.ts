@@ -22,11 +22,11 @@ import {
   type Tenant,
   UniqueViolation,
 } from "../catalog.ts";
-import { columnRef, type Gathering, linksToOneOf, recordsWhere, type Subject } from "./compile-filter.ts";
+import { columnRef, linksToOneOf, recordsWhere, type ScanLimits, type Subject } from "./compile-filter.ts";
 import type { Database, Db, SqlExpression, Values } from "./dialect.ts";
-import { readNearest } from "./gathering.ts";
 import { orderList, pageRanges, sortedBy } from "./keyset.ts";
-import { bestIds, rankTerm, walkOf } from "./ranked-search.ts";
+import { readInOrder } from "./ordered-read.ts";
+import { bestIds, rankTerm, scanOf } from "./ranked-search.ts";
 import { columnOf, decodeRows, projectColumn, storedValue } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
@@ -45,7 +45,7 @@ interface Binding {
   readonly db: Db;
   readonly tables: readonly AnyTable[];
   readonly tenant: Tenant;
-  readonly gathering: Gathering;
+  readonly scanLimits: ScanLimits;
 }
 
 type CachedNames = readonly string[] | null;
@@ -83,7 +83,7 @@ export class SqlTransaction implements CatalogWriter {
     for (const within of pageRanges(table, order, page)) {
       const limit = page.limit - rows.length;
       const range = { filter, sorted, within, limit };
-      const found = await readNearest({ ...this.#binding, db: this.#db }, subject, range, (where) =>
+      const found = await readInOrder({ ...this.#binding, db: this.#db }, subject, range, (where) =>
         this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, { fields, bound }),
       );
       for (const row of found) rows.push(row);
@@ -102,11 +102,11 @@ export class SqlTransaction implements CatalogWriter {
     const best = await bestIds(this.#db, subject, question);
     if (best) return this.#getWithin(table, best, bound);
     const part = sql`limit ${limit} offset ${offset}`;
-    const walk = await walkOf(this.#db, subject, question);
+    const scan = await scanOf(this.#db, subject, question);
     const near =
-      walk &&
-      (await this.#binding.database.walk(this.#db, walk, (where) =>
-        this.#select<Row>(table, sql`where ${where} order by ${walk.sorted} ${part}`, { bound }),
+      scan &&
+      (await this.#binding.database.scan(this.#db, scan, (where) =>
+        this.#select<Row>(table, sql`where ${where} order by ${scan.sorted} ${part}`, { bound }),
       ));
     if (Array.isArray(near)) return near;
     const terms = sql.join([...rank.map((one) => rankTerm(subject, one)), sortedBy(table, order)]);
@@ -267,12 +267,12 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   #subject(table: AnyTable): Subject {
-    const { tables, tenant, gathering } = this.#binding;
+    const { tables, tenant, scanLimits } = this.#binding;
     invariant(
       (table.belongsTo === "system") === (tenant === "system"),
       `${table.name} belongs to the tenant of the transaction`,
     );
-    return { table, tables, tenant, gathering, expressions: this.#expressions };
+    return { table, tables, tenant, scanLimits, expressions: this.#expressions };
   }
 
   #where(table: AnyTable, filter: Filter) {

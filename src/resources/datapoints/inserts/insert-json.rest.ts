@@ -152,13 +152,13 @@ class InsertScanner {
       if (this.#valueEnd > 0) recordGap(this.#valueToName, this.#valueEnd, this.#nameAt);
     }
     do this.#valueEnd = this.#json.at;
-    while (this.#repeatedPoint());
+    while (this.#nextPointByGaps());
     this.#json.at = this.#valueEnd;
     return true;
   }
 
   /** Reads further points of the series, or the first point of the next one, by the recorded gaps. */
-  #repeatedPoint(): boolean {
+  #nextPointByGaps(): boolean {
     if (this.#json.repeat(this.#valueToTime)) {
       const time = this.#json.time();
       if (!(this.#json.repeat(this.#timeToValue) && this.#add(time, this.#json.number()))) return false;
@@ -245,6 +245,7 @@ async function decodeParsed(ctx: InsertContext, body: unknown, key?: SeriesKey):
     return builder.finish(fieldOfOne);
   }
   for (const [i, item] of items.entries()) {
+    if (slice.isOver()) await slice.next();
     const at = `items[${i}]`;
     const members = membersOf(item, at);
     const points = listOf(members, "datapoints", `${at}.datapoints`);

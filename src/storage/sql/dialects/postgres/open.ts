@@ -95,7 +95,7 @@ function databaseOn({ fold, unique }: PreparedSchema): Omit<Database, "writes" |
     insertAll,
     putAll,
     setAll,
-    walk,
+    scan,
     readWithin,
     parseJson: (text) => parseJson(decodeJson(text)),
     takenColumns(error) {
@@ -171,15 +171,20 @@ const setAll: Database["setAll"] = async (db, table, { names, tenant }, rows) =>
 };
 
 /**
- * The condition is evaluated for the first records of the order; `missesMax` bounds them all. They are read
- * only if they are a whole page: each read counts against the length of the response.
+ * Evaluates the condition for the first `rejectedMax + limit` records of the order. Reads the accepted ones
+ * only if they fill a page, because each read counts against the length of the response.
  */
-const walk: Database["walk"] = async (db, { table, within, met, sorted, limit, missesMax }, read) => {
+const scan: Database["scan"] = async (
+  db,
+  { table, indexed, condition, sorted, limit, rejectedMax },
+  read,
+) => {
   const [id, name] = [columnRef(table, "id"), sql.table(table.name)];
-  const most = missesMax + limit;
-  const near = sql`select ${id} from ${name} where ${within} order by ${sorted} limit ${most}`;
+  const most = rejectedMax + limit;
+  const near = sql`select ${id} from ${name} where ${indexed} order by ${sorted} limit ${most}`;
   const { rows } = await sql<Stored>`
-    select ${id} from ${name} where ${id} = any(array(${near})) and ${met} order by ${sorted} limit ${limit}
+    select ${id} from ${name} where ${id} = any(array(${near})) and ${condition}
+    order by ${sorted} limit ${limit}
   `.execute(db);
   if (rows.length < limit) return { share: rows.length / most };
   return read(sql<boolean>`${id} = any(${rows.map((row) => row.id)}::bigint[])`);

@@ -44,28 +44,28 @@ const functions: Functions = {
 /** The memory of the functions of one connection during one statement. */
 export class FunctionState {
   readonly roots: ReadonlySet<string>[] = [];
-  readonly counts = { met: 0, missed: 0 };
+  readonly counts = { accepted: 0, rejected: 0 };
 
   /** To be called before each statement. */
   reset(): void {
     this.roots.length = 0;
-    this.counts.met = 0;
-    this.counts.missed = 0;
+    this.counts.accepted = 0;
+    this.counts.rejected = 0;
   }
 }
 
-/** The message of a statement that looked in vain at more records than it was to; how many it met follows. */
-export const gaveUp = "looked at enough records in vain, having met ";
+/** The error of a statement that rejected too many records; the number of accepted records follows. */
+export const rejectedTooMany = "rejected too many records; accepted: ";
 
 const functionsOfStatement = ({ roots, counts }: FunctionState): Functions => ({
   /** Stores the assets `7/12` once for the calls of `is_under` in this statement; returns their position. */
   roots_of: (ids) => roots.push(new Set(String(ids).split("/"))) - 1,
   /** Whether the path `/1/7/9/` goes through one of the stored assets. */
   is_under: (value, position) => ofText((path) => Number(hasOne(path, roots[Number(position)]!)))(value!),
-  /** The condition; ends the statement once it has been false more often than `missesMax`. */
-  is_met(condition, missesMax) {
-    counts[condition ? "met" : "missed"] += 1;
-    if (counts.missed > Number(missesMax)) throw new Error(`${gaveUp}${counts.met}`);
+  /** The condition; ends the statement once it has been false more often than `rejectedMax`. */
+  is_accepted(condition, rejectedMax) {
+    counts[condition ? "accepted" : "rejected"] += 1;
+    if (counts.rejected > Number(rejectedMax)) throw new Error(`${rejectedTooMany}${counts.accepted}`);
     return Number(Boolean(condition));
   },
 });

@@ -1,4 +1,4 @@
-// Opens a SQLite file as the catalog's database: one thread that writes, one that reads beside it.
+// Opens a SQLite file as the catalog's database: one connection that writes, several that read beside it.
 import {
   Kysely,
   type QueryResult,
@@ -23,7 +23,7 @@ import {
   SqliteError,
 } from "./driver.ts";
 import { expressions } from "./expressions.ts";
-import { gaveUp } from "./functions.ts";
+import { rejectedTooMany } from "./functions.ts";
 import { insertWords, prepareSchema, type Tell } from "./schema.ts";
 
 const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
@@ -60,7 +60,7 @@ export async function openSqlite(
     insertAll,
     putAll,
     setAll,
-    walk,
+    scan,
     readWithin,
     parseJson,
     takenColumns(error) {
@@ -114,15 +114,15 @@ const setAll: Database["setAll"] = (db, table, { names, tenant }, rows) => {
   return runForEach(db, statement, rows);
 };
 
-/** A function counts the records that do not meet the condition, and ends the statement. */
-const walk: Database["walk"] = async (_db, { within, met, missesMax }, read) => {
+/** The function `is_accepted` counts rejected records, and ends the statement after too many. */
+const scan: Database["scan"] = async (_db, { indexed, condition, rejectedMax }, read) => {
   try {
-    return await read(sql`${within} and is_met((${met}), ${missesMax})`);
+    return await read(sql`${indexed} and is_accepted((${condition}), ${rejectedMax})`);
   } catch (problem) {
-    const isEarly = problem instanceof SqliteError && problem.message.startsWith(gaveUp);
+    const isEarly = problem instanceof SqliteError && problem.message.startsWith(rejectedTooMany);
     if (!isEarly) throw problem;
-    const found = Number(problem.message.slice(gaveUp.length));
-    return { share: found / (found + missesMax + 1) };
+    const accepted = Number(problem.message.slice(rejectedTooMany.length));
+    return { share: accepted / (accepted + rejectedMax + 1) };
   }
 };
 

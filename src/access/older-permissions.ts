@@ -1,4 +1,4 @@
-// How groups were granted rights before there were capabilities, and what that means in capabilities.
+// The older form of rights of a group, without capabilities, and the capabilities that it means.
 import {
   type Acl,
   type Action,
