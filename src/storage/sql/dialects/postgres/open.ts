@@ -39,6 +39,7 @@ export async function openPostgres(
   try {
     const schema = await writes.transaction().execute(async (db) => {
       await refuseUnfit(db);
+      await tellRisks(db, schemaSettings.tell);
       const made = await prepareSchema(db, tables, schemaSettings);
       await prepared(db);
       return made;
@@ -72,6 +73,17 @@ async function refuseUnfit(db: Db): Promise<void> {
       "server",
     );
   if (encoding !== "UTF8") throw new CannotOpen(`its encoding is ${encoding}; it must be UTF8`, "server");
+}
+
+/** Settings without which PostgreSQL can lose acknowledged writes, or all data, in a power cut. */
+async function tellRisks(db: Db, tell: (text: string) => void): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select name from pg_settings where name in ('fsync', 'full_page_writes') and setting = 'off' order by name
+  `.execute(db);
+  for (const { name } of rows)
+    tell(
+      `PostgreSQL has ${name} = off: a power cut can lose acknowledged writes, or all data of the catalog`,
+    );
 }
 
 function databaseOn({ fold, unique }: PreparedSchema): Omit<Database, "writes" | "reads" | "close"> {
