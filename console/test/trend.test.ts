@@ -85,6 +85,33 @@ describe("the trend", () => {
     await page.context().close();
   });
 
+  it("adds series in the tree of assets, and removes them", async () => {
+    const { v06 } = console.server.ask;
+    const [plant] = (await v06("POST /assets", { items: [{ name: "Plant" }] })).items;
+    const child = { name: "Pump", parentId: plant!["id"] };
+    const [pump] = (await v06("POST /assets", { items: [child] })).items;
+    await v06("POST /timeseries", { items: [{ name: "speed", unit: "rpm", assetId: pump!["id"] }] });
+    const page = await console.open({ path: "/trend" });
+    await page.getByRole("button", { name: "Add series" }).click();
+    await page.getByRole("button", { name: "Choose in the tree of assets" }).click();
+    await page.getByRole("button", { name: "Below Plant" }).click();
+    await page.getByText("No series of its own").waitFor();
+    await page.getByRole("button", { name: "Below Pump" }).click();
+    const speed = page.getByRole("group", { name: "Series of Pump" }).getByLabel("speed (rpm)");
+    await speed.check();
+    await assertAccessible(page);
+    assert.match(page.url(), /\/trend\?series=speed/);
+    await speed.uncheck();
+    assert.doesNotMatch(page.url(), /speed/);
+    await page.getByLabel("Find an asset").fill("pump");
+    await page.getByRole("button", { name: "Below Plant" }).waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Below Pump" }).click();
+    await speed.check();
+    await page.keyboard.press("Escape");
+    await row(page, "speed").waitFor();
+    await page.context().close();
+  });
+
   it("says which buckets it draws, and draws every point when they fit", async () => {
     const page = await console.open({ path: `/trend?series=flow&${whole}` });
     await status(page, /^(15|30) min averages with min and max$/);

@@ -1,10 +1,11 @@
-// Adds series to the trend by a search for their names and descriptions.
+// Adds series to the trend by a search for their names and descriptions, or from the tree of assets.
 import { Button, CheckIcon, Combobox, Group, Loader, Text, useCombobox } from "@mantine/core";
-import { Plus } from "lucide-react";
+import { Network, Plus } from "lucide-react";
 import { useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import type { TimeSeries } from "../../api/generated.ts";
 import { useSeriesHits } from "../../ui/series-hits.ts";
+import { SeriesTree } from "./series-tree.tsx";
 
 interface SeriesPickerProps {
   readonly names: readonly string[];
@@ -13,10 +14,15 @@ interface SeriesPickerProps {
 
 export function SeriesPicker({ names, onToggle }: SeriesPickerProps) {
   const [query, setQuery] = useState("");
+  const [isTreeOpen, setIsTreeOpen] = useState(false);
   const combobox = useCombobox({
     onDropdownOpen: () => combobox.focusSearchInput(),
     onDropdownClose: () => setQuery(""),
   });
+  const openTree = () => {
+    combobox.closeDropdown();
+    setIsTreeOpen(true);
+  };
   return (
     <Combobox store={combobox} width={360} position="bottom-start" onOptionSubmit={onToggle} withinPortal>
       <Combobox.Target withAriaAttributes={false}>
@@ -36,7 +42,19 @@ export function SeriesPicker({ names, onToggle }: SeriesPickerProps) {
           aria-label="Search series to add"
         />
         {combobox.dropdownOpened && <Hits query={query} names={names} />}
+        <Combobox.Footer>
+          <Button
+            fullWidth
+            size="xs"
+            variant="subtle"
+            leftSection={<Network size={15} aria-hidden />}
+            onClick={openTree}
+          >
+            Choose in the tree of assets
+          </Button>
+        </Combobox.Footer>
       </Combobox.Dropdown>
+      <SeriesTree isOpen={isTreeOpen} onClose={() => setIsTreeOpen(false)} {...{ names, onToggle }} />
     </Combobox>
   );
 }
