@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { refusal } from "../../test/support/refusal.ts";
 import { equals, everything, hasOnly, nothing, or } from "../query/filter.ts";
 import { underAsset } from "./asset-subtree.ts";
-import { type Caller, permittedByCategories, permittedRecords, revealableAssets } from "./caller.ts";
+import { type Caller, permittedByCategories, permittedRecords, visibleAssets } from "./caller.ts";
 import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
 
 const holding = (...capabilities: readonly Capability[]): Caller => ({
@@ -53,10 +53,10 @@ test("assets are known that may be read, and those that a capability spells out"
     grant("eventsAcl", "WRITE", below(3)),
     grant("filesAcl", "READ", all),
   );
-  assert.deepEqual(revealableAssets(caller, "eventsAcl", "READ"), underAsset([1, 2]));
-  assert.deepEqual(revealableAssets(caller, "eventsAcl", "WRITE"), underAsset([1, 3]));
-  assert.deepEqual(revealableAssets(caller, "filesAcl", "READ"), underAsset([1]));
-  assert.equal(revealableAssets(holding(grant("filesAcl", "READ", all)), "filesAcl", "READ"), nothing);
+  assert.deepEqual(visibleAssets(caller, "eventsAcl", "READ"), underAsset([1, 2]));
+  assert.deepEqual(visibleAssets(caller, "eventsAcl", "WRITE"), underAsset([1, 3]));
+  assert.deepEqual(visibleAssets(caller, "filesAcl", "READ"), underAsset([1]));
+  assert.equal(visibleAssets(holding(grant("filesAcl", "READ", all)), "filesAcl", "READ"), nothing);
 });
 
 test("members of all security categories see a series, and everybody one without any", () => {

@@ -63,15 +63,15 @@ export function permittedRecords(caller: Caller, acl: Acl, action: Action): Filt
  * caller may read, and the subtrees to which a capability for such records is limited. To the caller, other
  * assets do not exist.
  */
-export function revealableAssets(caller: Caller, acl: Acl, action: Action): Filter {
-  const spelledOut = grantedScopes(caller.capabilities, acl, action).filter(
+export function visibleAssets(caller: Caller, acl: Acl, action: Action): Filter {
+  const subtreeScopes = grantedScopes(caller.capabilities, acl, action).filter(
     ({ kind }) => kind === "subtrees",
   );
-  return united([...grantedScopes(caller.capabilities, "assetsAcl", "READ"), ...spelledOut]);
+  return united([...grantedScopes(caller.capabilities, "assetsAcl", "READ"), ...subtreeScopes]);
 }
 
 /** A filter for the security categories that the caller is a member of. */
-export const ownCategories = (caller: Caller): Filter =>
+export const memberCategories = (caller: Caller): Filter =>
   united(grantedScopes(caller.capabilities, "securityCategoriesAcl", "MEMBEROF"));
 
 /**

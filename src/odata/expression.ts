@@ -93,7 +93,10 @@ const operators: Readonly<Record<string, number>> = {
 };
 
 /** The precedence of the operator that the word names; `none` for other words. */
-export const precedenceOf = (word: string): number => operators[word.toLowerCase()] ?? precedence.none;
+export function precedenceOf(word: string): number {
+  const name = word.toLowerCase();
+  return Object.hasOwn(operators, name) ? operators[name]! : precedence.none;
+}
 
 /** The fewest and most arguments of each function of OData 4.01, by its name in lower case. */
 export const functions: Readonly<Record<string, readonly [fewest: number, most: number]>> = {

@@ -196,7 +196,7 @@ class Translation {
   #valueOf(path: PropertyPath, comparedWith: Literal["type"]): Operand {
     const [first, second, ...rest] = path.names as [string, ...string[]];
     const element = this.#variables.get(first);
-    if (element) return this.#elementValue(element, path);
+    if (element) return this.#elementValue(element, path, comparedWith);
     const queryable = this.#queryable(path);
     if (queryable === "unknown" || rest.length > 0) return absent(primitiveOf(comparedWith));
     if (queryable.kind === "elements")
@@ -209,11 +209,12 @@ class Translation {
     return typeof queryable.operand === "function" ? queryable.operand(this.#context.ctx) : queryable.operand;
   }
 
-  #elementValue(element: Element, { names, at }: PropertyPath): Operand {
+  #elementValue(element: Element, { names, at }: PropertyPath, comparedWith: Literal["type"]): Operand {
     const [variable, member, ...rest] = names;
     if (isOperand(element)) {
       if (member === undefined) return element;
-    } else if (member !== undefined && rest.length === 0) return element[member] ?? absent();
+    } else if (member !== undefined && rest.length === 0)
+      return Object.hasOwn(element, member) ? element[member]! : absent(primitiveOf(comparedWith));
     throw notServed(`The path ${names.join("/")}`, at + variable!.length);
   }
 

@@ -192,6 +192,10 @@ test("filters against the rules of a set are refused, and what is not served say
   await refused("Assets?$top=1001", 400, "FilterRequired");
   assert.equal((await ask("Assets?$top=1000")).next, undefined);
   await refused("Assets?$filter=Source eq 'SAP's'", 400, "FilterSyntax");
+  for (const word of ["constructor", "toString", "hasOwnProperty"]) {
+    await refused(`Assets?$filter=${word}(Name) eq 1`, 400, "FilterSyntax");
+    await refused(`Assets?$filter=Name ${word} 'x'`, 400, "FilterSyntax");
+  }
   await refused("Assets?$filter=ParentId eq '1'", 400, "PropertyNotFilterable");
   await refused("Assets?$filter=MetaData/a eq 'b'", 400, "PropertyNotFilterable");
   await refused("Timeseries?$filter=SecurityCategories/any(s:s eq 1)", 400, "PropertyNotFilterable");

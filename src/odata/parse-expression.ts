@@ -143,7 +143,7 @@ class Parser {
     const isCall = this.#nextText === "(" && this.#next.kind === "sign";
     if (word.toLowerCase() === "not" && !this.#endsPath())
       return { kind: "not", part: this.#nested(() => this.#operation(precedence.prefix)), at };
-    if (isCall && word.toLowerCase() in functions) return this.#call(word, at);
+    if (isCall && Object.hasOwn(functions, word.toLowerCase())) return this.#call(word, at);
     return this.#path(word, at);
   }
 

@@ -176,6 +176,8 @@ test("sequences come with their columns, and are found by them", async () => {
   const filter = "Columns/any(c:c/ExternalId eq 'd' and c/ValueType eq 'STRING')";
   assert.deepEqual(await found(`Sequences?$filter=${filter}`, "Name"), ["other"]);
   assert.deepEqual(await found("Sequences?$filter=Columns/all(c:c/ExternalId eq 'd')", "Name"), ["other"]);
+  for (const undeclared of ["c/constructor eq 'x'", "c/Nope eq 'x'", "c/Nope eq 5"])
+    assert.deepEqual(await found(`Sequences?$filter=Columns/any(c:${undeclared})`, "Name"), []);
   assert.deepEqual(await found(`Assets('${ids.plant}')/Sequences`, "Name"), ["well log"]);
   assert.deepEqual(await found("SequenceColumns?$filter=ExternalId eq 'd'", "ValueType"), [
     "DOUBLE",

@@ -1,4 +1,5 @@
-// What a filter says of single fields, for collections that no catalog holds: keys named, a range, the rest.
+// Extracts the values and the range of a field from a filter, and returns the rest of the filter: for
+// collections outside of the catalog, such as datapoints.
 import { and, type Bound, type Filter, type Scalar } from "./filter.ts";
 
 /** The conditions that a record must all meet. */
@@ -84,4 +85,34 @@ function wholeAfter(bound: Bound | undefined, side: "inclusive" | "exclusive"): 
   if (typeof bound?.value !== "number") return undefined;
   const isItself = bound.inclusive === (side === "inclusive");
   return isItself ? Math.ceil(bound.value) : Math.floor(bound.value) + 1;
+}
+
+/**
+ * Values of a field that include those of all records that match the filter; undefined if any value can
+ * match. A value in the list need not match: `(id = 1 and time < 5) or id = 2` has the values 1 and 2.
+ */
+export function candidateValues(filter: Filter, field: string): readonly Scalar[] | undefined {
+  if (filter.kind === "nothing") return [];
+  if (filter.kind === "or") {
+    const all = filter.parts.map((part) => candidateValues(part, field));
+    return all.every((one) => one !== undefined) ? [...new Set(all.flat())] : undefined;
+  }
+  if (filter.kind !== "and") return valuesOf(filter, field);
+  const limiting = filter.parts
+    .map((part) => candidateValues(part, field))
+    .filter((values) => values !== undefined);
+  return limiting.length === 0
+    ? undefined
+    : limiting.reduce((common, values) => common.filter((one) => values.includes(one)));
+}
+
+/** The smallest range of whole numbers, without `end`, that includes those of all records that match. */
+export function candidateRange(filter: Filter, field: string): { start: number; end: number } {
+  const parts = filter.kind === "and" || filter.kind === "or" ? filter.parts : [];
+  const ranges = parts.map((part) => candidateRange(part, field));
+  const [starts, ends] = [ranges.map(({ start }) => start), ranges.map(({ end }) => end)];
+  if (filter.kind === "and") return { start: Math.max(...starts), end: Math.min(...ends) };
+  if (filter.kind === "or") return { start: Math.min(...starts), end: Math.max(...ends) };
+  if (filter.kind === "nothing") return { start: Number.POSITIVE_INFINITY, end: Number.NEGATIVE_INFINITY };
+  return rangeOf(filter, field) ?? { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
 }

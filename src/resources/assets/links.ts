@@ -1,7 +1,7 @@
 // Links from other resources to assets, and filters by their subtrees; both only see assets visible to the
 // caller.
 import { underAsset } from "../../access/asset-subtree.ts";
-import { permittedRecords, revealableAssets } from "../../access/caller.ts";
+import { permittedRecords, visibleAssets } from "../../access/caller.ts";
 import type { Acl } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -23,7 +23,7 @@ export async function unknownAssets(
   acl: Acl,
   ids: readonly number[],
 ): Promise<number[]> {
-  const found = await visibleRows(tx, revealableAssets(ctx.caller, acl, "WRITE"), ids);
+  const found = await visibleRows(tx, visibleAssets(ctx.caller, acl, "WRITE"), ids);
   const unknown = [...new Set(ids)].filter((id) => !found.has(id));
   const permitted = permittedRecords(ctx.caller, acl, "WRITE");
   if (unknown.length > 0 || permitted.kind === "everything") return unknown;
@@ -40,7 +40,7 @@ export async function assetsByExternalId(
   acl: Acl,
   externalIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const visible = revealableAssets(ctx.caller, acl, "WRITE");
+  const visible = visibleAssets(ctx.caller, acl, "WRITE");
   const distinct = [...new Set(externalIds)];
   const found = new Map<string, number>();
   for (let at = 0; at < distinct.length; at += limits.idsPerQueryMax) {
@@ -63,7 +63,7 @@ export const visibleAssetRows = (
   tx: CatalogReader,
   acl: Acl,
   ids: readonly number[],
-): Promise<ReadonlyMap<number, AssetRow>> => visibleRows(tx, revealableAssets(ctx.caller, acl, "READ"), ids);
+): Promise<ReadonlyMap<number, AssetRow>> => visibleRows(tx, visibleAssets(ctx.caller, acl, "READ"), ids);
 
 /** The ids of assets that exist, visible to the caller or not. */
 export async function existingAssets(tx: CatalogReader, ids: readonly number[]): Promise<number[]> {
@@ -109,7 +109,7 @@ export async function limitToVisibleSubtrees(
   acl: Acl,
   filter: Filter,
 ): Promise<Filter> {
-  const known = revealableAssets(ctx.caller, acl, "READ");
+  const known = visibleAssets(ctx.caller, acl, "READ");
   const roots = known.kind === "everything" ? [] : subtreeRootsIn(filter);
   if (roots.length === 0) return filter;
   return withRoots(filter, await visibleRows(tx, known, roots));

@@ -309,6 +309,7 @@ test("the count of points in a range, of numbers and of strings, by name and by 
   assert.deepEqual(await count(`${a.id}/data/count?start=5&end=10`), [{ count: 1 }]);
   assert.deepEqual(await count(`${a.id}/data/count?start=6&end=${nowMs + 1}`), [{ count: 2 }]);
   assert.deepEqual(await count(`${a.id}/data/count?start=6&end=6`), [{ count: 0 }]);
+  assert.equal((await server.ask.v06("GET /timeseries/data/none/count?start=6&end=6")).status, 404);
   assert.deepEqual(await count(`${b.id}/data/count?start=8&end=9`), [{ count: 1 }]);
   assert.equal((await server.ask.v06("GET /timeseries/data/none/count")).status, 404);
   assert.equal((await server.ask.v06(`GET /timeseries/${a.id}/data/count?start=7&end=6`)).status, 400);

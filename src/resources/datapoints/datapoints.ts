@@ -129,8 +129,8 @@ async function latestOf(
  * (404).
  */
 export async function countPoints(ctx: RequestContext, key: SeriesKey, range: TimeRange): Promise<number> {
-  if (range.endMs <= range.startMs) return 0;
   const [series] = await requireSeries(ctx, [key], "READ");
+  if (range.endMs <= range.startMs) return 0;
   const { id, isString, isStep } = series!;
   if (!isString) {
     const bucketMs = range.endMs - range.startMs;

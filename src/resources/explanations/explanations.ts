@@ -6,7 +6,7 @@
 import {
   type Caller,
   hasCapability,
-  ownCategories,
+  memberCategories,
   permittedRecords,
   requireAdministrator,
 } from "../../access/caller.ts";
@@ -177,7 +177,7 @@ async function categoriesOf(
   const ids = (row["securityCategories"] ?? []) as readonly number[];
   const existing = await tx.get(securityCategoryTable, ids);
   const names = new Map(existing.map(({ id, name }) => [id, name]));
-  const isMember = (one: Caller, id: number) => matchesAlone(ownCategories(one), { id });
+  const isMember = (one: Caller, id: number) => matchesAlone(memberCategories(one), { id });
   const grants = (group: Group, id: number) =>
     isMember({ ...caller, capabilities: capabilitiesIn(group) }, id);
   return ids.map((id) => ({

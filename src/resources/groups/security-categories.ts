@@ -1,5 +1,5 @@
 // Security categories: time series with categories are visible only to members.
-import { ownCategories, permittedOrOwn, requireUnlimited } from "../../access/caller.ts";
+import { memberCategories, permittedOrOwn, requireUnlimited } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -66,7 +66,7 @@ export async function foreignCategory(
   lists: readonly (readonly number[])[],
 ): Promise<number | undefined> {
   for await (const ids of distinctIds(lists)) {
-    const filter = and(ownCategories(ctx.caller), oneOf("id", ids));
+    const filter = and(memberCategories(ctx.caller), oneOf("id", ids));
     const found = await tx.find(securityCategoryTable, { filter, order: byId, page: { limit: ids.length } });
     const own = new Set(found.map(({ id }) => id));
     const foreign = ids.find((id) => !own.has(id));

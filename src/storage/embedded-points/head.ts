@@ -201,7 +201,7 @@ export class Head {
 
 /**
  * Sorts points; of those with the same time only the last remains. Points that are in order are not sorted
- * again, only the others, which are newer than points in order with the same time.
+ * again. Of equal times the others remain, because they were written later.
  */
 function sortPoints(points: PointColumns): PointColumns {
   const { times } = points;

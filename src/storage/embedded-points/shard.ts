@@ -192,11 +192,11 @@ export class Shard {
   }
 
   #takeNext(): { head: Head; flush: typeof flushFullBlocks } | undefined {
-    const emptied = this.#headsOfCheckpoint.pop();
-    const head = emptied ?? this.#headsWithFullBlocks.values().next().value;
+    const toEmpty = this.#headsOfCheckpoint.pop();
+    const head = toEmpty ?? this.#headsWithFullBlocks.values().next().value;
     if (head === undefined) return undefined;
     this.#headsWithFullBlocks.delete(head);
-    return { head, flush: emptied === undefined ? flushFullBlocks : flushOldest };
+    return { head, flush: toEmpty === undefined ? flushFullBlocks : flushOldest };
   }
 
   /** Removes the points from the head that are in blocks now. */

@@ -18,9 +18,7 @@ export interface Subject {
   readonly tenant: Tenant;
   readonly expressions: Expressions;
   readonly scanLimits: ScanLimits;
-  /**
-   * Conditions that are evaluated on each record, instead of scanLimits the matching records from an index.
-   */
+  /** Conditions that are evaluated on each record. Without it, an index looks up the matching records. */
   readonly oneByOne?: readonly ("links" | "words")[];
   /** The condition is about an element of a json column of the table, and not about its records. */
   readonly inElement?: true;

@@ -44,7 +44,7 @@ export type InsertContext = Pick<RequestContext, "insertBuffers" | "seriesCache"
 export class IncomingPointsBuilder {
   readonly #columns: InsertColumns;
   readonly #ctx: InsertContext;
-  /** The plan of which all keys so far are the first ones, and its keys. */
+  /** The earlier plan whose list of keys starts with the keys so far, and that list. */
   #earlierPlan: WritePlan | undefined;
   #earlierKeys: readonly SeriesKey[] | undefined;
   /** All keys so far, if they are not those of a plan. */

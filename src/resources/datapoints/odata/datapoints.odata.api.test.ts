@@ -40,6 +40,32 @@ async function refused(path: string, status: number, reason: string): Promise<vo
   assert.equal(`${response.status} ${response.reason}`, `${status} ${reason}`, `${path} ${response.text}`);
 }
 
+test("points that alternatives name are all found", async () => {
+  await server.ask("POST /timeseries", { items: [{ name: "other" }] });
+  const [made] = (await server.ask("GET /timeseries?q=other")).items;
+  const points = [0, 1, 2].map((minute) => ({ timestamp: start + minute * minuteMs, value: 100 + minute }));
+  await server.ask("POST /timeseries/data/other", { items: points });
+  const [level, other] = [id("level"), String(made!["id"])];
+  const pointId = (series: string, minute: number) => `${series}_${start + minute * minuteMs}`;
+  const found = async (filter: string) =>
+    (await allItems(ask, `DataPoints?$filter=${filter}`)).map((item) => item["Id"]);
+  const both = [pointId(level, 3), pointId(other, 1)];
+  assert.deepEqual(await found(`Id eq '${both[0]}' or Id eq '${both[1]}'`), both);
+  assert.deepEqual(await found(`Id in ('${both[0]}','${both[1]}')`), both);
+  const early = `(TimeseriesId eq '${level}' and TimeStamp lt ${at(1)})`;
+  const late = `(TimeseriesId eq '${other}' and TimeStamp ge ${at(2)} and Value gt 1)`;
+  assert.deepEqual(await found(`${early} or ${late}`), [pointId(level, 0), pointId(other, 2)]);
+  const latest = await ask(
+    `Latest?$filter=${early} or (TimeseriesId eq '${other}' and TimeStamp ge ${at(2)})`,
+  );
+  assert.deepEqual(
+    latest.items.map((item) => item["TimeseriesId"]),
+    [other],
+    latest.text,
+  );
+  await server.ask("POST /timeseries/delete", { items: [Number(other)] });
+});
+
 test("points of a series in a half-open range, ascending, each with an id of its own", async () => {
   const range = `TimeStamp ge ${at(0)} and TimeStamp lt ${at(2)}`;
   const { items, json } = await ask(`Timeseries('${id("level")}')/DataPoints?$filter=${range}`);

@@ -20,7 +20,7 @@ import {
 } from "../../../odata/model.ts";
 import { column, type Operand, parseId } from "../../../odata/operand.ts";
 import { id, required, text, time } from "../../../odata/property.ts";
-import { rangeIn, valuesIn } from "../../../query/conjuncts.ts";
+import { candidateRange, candidateValues, rangeIn, valuesIn } from "../../../query/conjuncts.ts";
 import { and, equals, type Filter, nothing, oneOf } from "../../../query/filter.ts";
 import { filteredItems } from "../../../query/memory-filter.ts";
 import type { Page } from "../../../query/page.ts";
@@ -97,15 +97,25 @@ const types: readonly EntityType[] = [
   }),
 ];
 
+/** The ids of series that the filter names, and the filter that their rows must still meet. */
+function seriesIn(filter: Filter): { readonly ids: readonly number[]; readonly rest: Filter } {
+  const { values, rest } = valuesIn(filter, "seriesId");
+  return { ids: (values ?? candidateValues(rest, "seriesId") ?? []) as readonly number[], rest };
+}
+
 /**
  * The series that the filter names, if they have values of this kind. A filter without series reads nothing.
  */
 async function planOf(ctx: RequestContext, filter: Filter, isString: boolean): Promise<Plan> {
-  const { values = [], rest } = valuesIn(filter, "seriesId");
-  const found = await resolveSeries(ctx, values as readonly number[], "READ");
+  const { ids, rest } = seriesIn(filter);
+  const found = await resolveSeries(ctx, ids, "READ");
   const series = found.filter((one) => one !== undefined && one.isString === isString) as SeriesRef[];
   const { start, end, rest: remaining } = rangeIn(rest, "timeMs");
-  const range = { startMs: Math.max(start, limits.timeMsMin), endMs: Math.min(end, limits.timeMsMax + 1) };
+  const candidates = candidateRange(remaining, "timeMs");
+  const range = {
+    startMs: Math.max(start, candidates.start, limits.timeMsMin),
+    endMs: Math.min(end, candidates.end, limits.timeMsMax + 1),
+  };
   return { series, range, rest: remaining };
 }
 
@@ -125,17 +135,17 @@ async function latestOf(
   ctx: RequestContext,
   { filter, page }: Pick<EntitySetQuery, "filter" | "page">,
 ): Promise<Page<PointRow>> {
-  const { values = [], rest } = valuesIn(filter, "seriesId");
+  const { ids, rest } = seriesIn(filter);
   const [start = 0] = (page.after ?? []) as readonly number[];
-  const end = Math.min(start + page.limit, values.length);
-  const latest = await latestVisiblePoints(ctx, values.slice(start, end) as readonly number[]);
+  const end = Math.min(start + page.limit, ids.length);
+  const latest = await latestVisiblePoints(ctx, ids.slice(start, end));
   const rows = latest.flatMap(({ series, point }) => (point ? [{ seriesId: series.id, ...point }] : []));
   const fieldOf = (row: PointRow, field: string) => {
     if (field === "number") return numberIn(row);
     return field === "text" ? stringIn(row) : row[field as keyof PointRow];
   };
   const items = await filteredItems(ctx, { filter: rest, fieldOf }, rows);
-  return { items, ...(end < values.length && { next: [end] }) };
+  return { items, ...(end < ids.length && { next: [end] }) };
 }
 
 async function countLatest(ctx: RequestContext, filter: Filter): Promise<number> {
