@@ -1,7 +1,9 @@
 // Serves the InfluxDB protocol: writes in line protocol, and ping (docs/influx.md).
+
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { authorize } from "../access/authorize.ts";
+import type { Failure } from "../errors.ts";
 import { errorBodyOf } from "../influx/error-body.ts";
 import { defaultSeriesTemplate, NameTemplate } from "../influx/name-template.ts";
 import { precisionOf } from "../influx/precision.ts";
@@ -16,11 +18,11 @@ import type { Protocol } from "./protocol.ts";
 export const influxProtocol: Protocol = {
   roots: ["/influx/", "/write", "/ping", "/api/v2/"],
   sourceOf: influxSourceOf,
-  errorOf: (failure) => ({
-    headers: failure.status === 401 ? { "WWW-Authenticate": 'Basic realm="Millrace"' } : {},
-    body: errorBodyOf(failure),
-  }),
+  errorOf: (failure) => ({ headers: challengeOf(failure), body: errorBodyOf(failure) }),
 };
+
+const challengeOf = ({ status }: Failure): Readonly<Record<string, string>> =>
+  status === 401 ? { "WWW-Authenticate": 'Basic realm="Millrace"' } : {};
 
 interface InfluxKernel extends Kernel {
   /** The project of tokens at the root of the server. A key there is for its own project. */

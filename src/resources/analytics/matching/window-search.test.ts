@@ -85,8 +85,12 @@ function greatestOf({ window, columns }: Case, at: number): number {
   return sum;
 }
 
+/** None between 0 and 1e-100: rounding decides whether a window at the bound of constant windows is one. */
+const double = fc
+  .double({ min: -100, max: 100, noNaN: true })
+  .map((one) => (Math.abs(one) < 1e-100 ? 0 : one));
 const value = fc.oneof(
-  { weight: 6, arbitrary: fc.double({ min: -100, max: 100, noNaN: true }) },
+  { weight: 6, arbitrary: double },
   { weight: 3, arbitrary: fc.integer({ min: -2, max: 2 }) },
   { weight: 1, arbitrary: fc.constantFrom(1e6, -9_999) },
 );
