@@ -1,4 +1,8 @@
 // Creates the refusal of a JSON body: it names the field, the expected value and the received one.
+//
+// Validation finds several problems. For `{"items": [{"name": 5, "isString": "yes"}]}` there is one for each
+// wrong field; the refusal is that of the first: "items[0].name", a string, 5. In order of preference:
+// missing fields, unknown fields, the problems of the likeliest alternative of a choice, the first problem.
 import type { TLocalizedValidationError } from "typebox/error";
 import { type Failure, fail } from "../errors.ts";
 import { shortened } from "../lib/text.ts";

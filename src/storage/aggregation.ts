@@ -7,6 +7,21 @@
 // after a bucket was completed and before the next point. Integrals over time need the line to the next
 // point, so a point first completes the buckets before it (`#advanceTo`), and then opens its own.
 //
+// Example: hourly averages of the points 00:00 = 0, 00:30 = 10, 01:30 = 40.
+//
+// | Call | Effect |
+// |---|---|
+// | point 00:00 | `#openBucket(00:00)` |
+// | point 00:30 | `#addSegment` 0 to 10: in the open bucket |
+// | point 01:30 | `#completeBuckets(01:00)`: the line reaches 25 at 01:00. `#addSegment` 10 to 25,
+// `#closeBucket`: |
+// |             | (5 * 30 min + 17.5 * 30 min) / 60 min = 11.25. `#openBucket(01:00)`, `#addSegment` 25 to 40
+// |
+// | `finish()`  | no later point: `#closeBucket` averages the 30 minutes that are known: 32.5 |
+//
+// A summary has the integral between its first and its last point. So it needs no points, only the segments
+// before its first one and after its last one.
+//
 // Tests: `aggregation.test.ts` beside this file, the suite `conformance/points.ts` and
 // `embedded-points/model.test.ts` compare results with the naive reference.
 //

@@ -109,10 +109,10 @@ export async function limitToVisibleSubtrees(
   acl: Acl,
   filter: Filter,
 ): Promise<Filter> {
-  const known = visibleAssets(ctx.caller, acl, "READ");
-  const roots = known.kind === "everything" ? [] : subtreeRootsIn(filter);
+  const visible = visibleAssets(ctx.caller, acl, "READ");
+  const roots = visible.kind === "everything" ? [] : subtreeRootsIn(filter);
   if (roots.length === 0) return filter;
-  return withRoots(filter, await visibleRows(tx, known, roots));
+  return withRoots(filter, await visibleRows(tx, visible, roots));
 }
 
 /** The roots of all subtrees that the filter names. */

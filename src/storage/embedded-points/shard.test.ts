@@ -147,6 +147,22 @@ it("a cached block is not returned for a new block with the same id", () =>
     }
   }));
 
+it("full blocks are flushed after a checkpoint that failed", () =>
+  play((shard, path) => {
+    append(shard, sineWave(2000, 0, 10));
+    const other = new DatabaseSync(path);
+    other.exec("CREATE TRIGGER refuse BEFORE INSERT ON block BEGIN SELECT RAISE(ABORT, 'no space'); END");
+    shard.startCheckpoint(1);
+    assert.throws(() => workAll(shard), /no space/);
+    shard.cancelCheckpoint();
+    assert.equal(shard.headsToFlush, 1);
+    other.exec("DROP TRIGGER refuse");
+    other.close();
+    workAll(shard);
+    assert.ok(shard.stats().blocks > 0);
+    assert.equal(shard.scan(everything).times.length, 2000);
+  }));
+
 it("a file that cannot be written loses nothing: points stay in memory, and are flushed later", () =>
   play((shard, path) => {
     append(shard, sineWave(2000, 0, 10));

@@ -40,6 +40,16 @@ interface CachedRunHeads {
   readonly heads: (Head | undefined)[];
 }
 
+/**
+ * Where a head with points is:
+ *
+ * | State | Head in | Left by |
+ * |---|---|---|
+ * | few points | `#heads` only | growth, or a checkpoint |
+ * | full blocks | `#headsWithFullBlocks` | `work`, which flushes full blocks |
+ * | of a checkpoint | `#headsOfCheckpoint` | `work`, which flushes all points; `cancelCheckpoint` |
+ * | taken by `work` | its local list | success; a failure puts it back |
+ */
 export class Shard {
   readonly #table: BlockTable;
   /** By kind of values. */
@@ -131,9 +141,9 @@ export class Shard {
     this.#checkpoint = sequence;
   }
 
-  /** The heads keep the points that are not in blocks yet. */
+  /** The heads keep the points that are not in blocks yet. Those with full blocks are flushed by `work`. */
   cancelCheckpoint(): void {
-    this.#headsOfCheckpoint.length = 0;
+    for (const head of this.#headsOfCheckpoint.splice(0)) this.#flushIfFull(head);
     this.#checkpoint = undefined;
   }
 
@@ -231,6 +241,10 @@ export class Shard {
 
   #addTo(head: Head, points: PointColumns, { from, to }: { from: number; to: number }): void {
     head.add(points, from, to);
+    this.#flushIfFull(head);
+  }
+
+  #flushIfFull(head: Head): void {
     if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints)
       this.#headsWithFullBlocks.add(head);
   }
