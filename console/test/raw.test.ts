@@ -139,6 +139,8 @@ describe("the rows of a table", () => {
   it("are reached by a link, opened by keyboard, and deleted one by one", async () => {
     const page = await console.open({ path: "/raw/ERP/orders?from=WO-102490" });
     await row(page, "WO-102490").focus();
+    // The rows before it load, and must not take the focus away.
+    await row(page, "WO-102489").waitFor({ state: "attached" });
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Row WO-102491" }).getByText('"title": "Clean filter"').waitFor();

@@ -90,17 +90,17 @@ describe("the trend", () => {
     const [plant] = (await v06("POST /assets", { items: [{ name: "Plant" }] })).items;
     const child = { name: "Pump", parentId: plant!["id"] };
     const [pump] = (await v06("POST /assets", { items: [child] })).items;
-    await v06("POST /timeseries", { items: [{ name: "speed", unit: "rpm", assetId: pump!["id"] }] });
+    await v06("POST /timeseries", { items: [{ name: "pump speed", unit: "rpm", assetId: pump!["id"] }] });
     const page = await console.open({ path: "/trend" });
     await page.getByRole("button", { name: "Add series" }).click();
     await page.getByRole("button", { name: "Choose in the tree of assets" }).click();
     await page.getByRole("button", { name: "Below Plant" }).click();
     await page.getByText("No series of its own").waitFor();
     await page.getByRole("button", { name: "Below Pump" }).click();
-    const speed = page.getByRole("group", { name: "Series of Pump" }).getByLabel("speed (rpm)");
+    const speed = page.getByRole("group", { name: "Series of Pump" }).getByLabel("pump speed (rpm)");
     await speed.check();
     await assertAccessible(page);
-    assert.match(page.url(), /\/trend\?series=speed/);
+    assert.match(page.url(), /\/trend\?series=pump\+speed/);
     await speed.uncheck();
     assert.doesNotMatch(page.url(), /speed/);
     await page.getByLabel("Find an asset").fill("pump");
@@ -108,7 +108,7 @@ describe("the trend", () => {
     await page.getByRole("button", { name: "Below Pump" }).click();
     await speed.check();
     await page.keyboard.press("Escape");
-    await row(page, "speed").waitFor();
+    await row(page, "pump speed").waitFor();
     await page.context().close();
   });
 

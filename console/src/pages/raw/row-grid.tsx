@@ -1,6 +1,6 @@
 // The rows of a raw table as a grid. Only the cells in the window are in the page, in both directions.
 import { Box, Loader, Text } from "@mantine/core";
-import { useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { cellText, typeOf } from "../../lib/exact-json.ts";
 import classes from "./raw.module.css";
@@ -31,15 +31,7 @@ const rowsMeasured = 50;
 export function RowGrid(props: RowGridProps) {
   const { label, rows, names, startKey, openKey, onOpen, isLoading } = props;
   const viewport = useRef<HTMLDivElement>(null);
-  const lines = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => viewport.current,
-    estimateSize: () => rowHeight,
-    getItemKey: (index) => rows[index]!.key,
-    paddingStart: rowHeight,
-    scrollPaddingStart: rowHeight,
-    overscan,
-  });
+  const { lines, focus } = useLines(viewport, rows);
   const across = useVirtualizer({
     horizontal: true,
     count: names.length,
@@ -51,7 +43,7 @@ export function RowGrid(props: RowGridProps) {
   });
   useStillRows(viewport, rows);
   const items = lines.getVirtualItems();
-  useFurtherRows(props, items);
+  useFurtherRows(props, lines.range);
   const columns = across.getVirtualItems();
   const width = across.getTotalSize();
   return (
@@ -77,6 +69,7 @@ export function RowGrid(props: RowGridProps) {
               row={rows[index]!}
               top={start - rowHeight}
               isOpen={rows[index]!.key === openKey}
+              onFocus={() => focus(rows[index]!.key)}
               {...{ columns, names, width, onOpen }}
             />
           ))}
@@ -87,10 +80,43 @@ export function RowGrid(props: RowGridProps) {
   );
 }
 
+/** The rows in the window, some around it, and the focused row wherever it is. */
+function useLines(viewport: { readonly current: HTMLDivElement | null }, rows: readonly RawRow[]) {
+  const focusedKey = useRef<string | undefined>(undefined);
+  const lines = useVirtualizer({
+    count: rows.length,
+    rangeExtractor: (range) => withFocused(defaultRangeExtractor(range), rows, focusedKey.current),
+    getScrollElement: () => viewport.current,
+    estimateSize: () => rowHeight,
+    getItemKey: (index) => rows[index]!.key,
+    paddingStart: rowHeight,
+    scrollPaddingStart: rowHeight,
+    overscan,
+  });
+  const focus = (key: string) => {
+    focusedKey.current = key;
+  };
+  return { lines, focus };
+}
+
+/**
+ * Adds the focused row. Rows that load before it would else remove it until the window has moved, and its
+ * focus.
+ */
+function withFocused(indexes: number[], rows: readonly RawRow[], key: string | undefined): number[] {
+  const focused = key === undefined ? -1 : rows.findIndex((row) => row.key === key);
+  if (focused < 0 || indexes.includes(focused)) return indexes;
+  return [...indexes, focused].sort((a, b) => a - b);
+}
+
 /** Loads the rows after the last loaded one, and before the first one, when the window reaches them. */
-function useFurtherRows(props: RowGridProps, items: readonly VirtualItem[]) {
+function useFurtherRows(
+  props: RowGridProps,
+  range: { readonly startIndex: number; readonly endIndex: number } | null,
+) {
   const { rows, loadMore, loadBefore, isLoading } = props;
-  const [firstIndex, lastIndex] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0];
+  const firstIndex = Math.max(0, (range?.startIndex ?? 0) - overscan);
+  const lastIndex = (range?.endIndex ?? 0) + overscan;
   useEffect(() => {
     if (isLoading) return;
     if (loadMore && lastIndex >= rows.length - overscan) loadMore();
@@ -151,10 +177,11 @@ interface GridRowProps extends ColumnsShown {
   readonly row: RawRow;
   readonly top: number;
   readonly isOpen: boolean;
+  onFocus(): void;
   onOpen(key: string): void;
 }
 
-function GridRow({ row, top, isOpen, onOpen, columns, names, width }: GridRowProps) {
+function GridRow({ row, top, isOpen, onFocus, onOpen, columns, names, width }: GridRowProps) {
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     if (event.key === "Enter") onOpen(row.key);
     const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
@@ -169,6 +196,7 @@ function GridRow({ row, top, isOpen, onOpen, columns, names, width }: GridRowPro
       data-open={isOpen}
       tabIndex={0}
       onClick={() => onOpen(row.key)}
+      onFocus={onFocus}
       onKeyDown={onKeyDown}
       style={{ width, top }}
     >
