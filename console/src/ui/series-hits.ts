@@ -12,7 +12,7 @@ import { useProject } from "../session/session.ts";
 const hitsMax = 30;
 const typingPauseMs = 150;
 
-/** The best hits for what a person types; the first series when nothing is typed. */
+/** The series that match the typed words best; without words, the first series of the project. */
 export function useSeriesHits(typed: string) {
   const project = useProject();
   const [query] = useDebouncedValue(typed.trim(), typingPauseMs);

@@ -1,4 +1,4 @@
-// The doctor says what is wrong with the database of the datapoints.
+// The doctor reports faults of the ClickHouse database.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clickHouseUnderTest, newClickHouseDatabase } from "../../../test/support/clickhouse.ts";

@@ -55,7 +55,7 @@ export async function selectTombstones(client: ClickHouseClient, statement: Sql)
   }));
 }
 
-/** What a statement must have so that its result lacks deleted points. */
+/** The column and the condition that leave deleted points out of the result of a statement. */
 export interface Alive {
   /** A further column of the result, with a comma before it; see `readAlive`. */
   readonly column: Sql;

@@ -34,7 +34,7 @@ export const RecordMenu = ({ label, actions }: { label: string; actions: readonl
 export interface FinalStep {
   readonly title: string;
   readonly action: string;
-  /** What is lost, and how much of it. */
+  /** The text of the dialog: the number of records that are deleted too. */
   readonly effect: ReactNode;
   run(): Promise<unknown>;
 }
