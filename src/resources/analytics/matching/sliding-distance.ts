@@ -50,7 +50,7 @@ export class SlidingDistance {
     this.#fft = new Fft(length);
     this.#filter = { re: new Float64Array(length), im: new Float64Array(length) };
     this.#signal = { re: new Float64Array(length), im: new Float64Array(length) };
-    for (let i = 0; i < window.length; i += 1) this.#filter.re[i] = window[i]! - this.#statistics.mean;
+    this.#filter.re.set(deviationsOf(window));
     this.#fft.forward(this.#filter);
     this.windowsMax = 2 * (length - window.length + 1);
     this.#rolling = new RollingStatistics(window.length, this.windowsMax);
@@ -159,14 +159,24 @@ export function squaredDistance(first: Float64Array, second: Float64Array, mode:
   return sum;
 }
 
-/** Subtracts the first sample before the mean, which keeps the digits of samples far from zero. */
 function normalised(window: Float64Array): Float64Array {
-  const shift = window[0]!;
-  const shifted = window.map((value) => value - shift);
-  const { mean, deviation } = statisticsOf(shifted, 0, shifted.length);
+  const { deviation } = statisticsOf(window, 0, window.length);
   if (deviation < deviationMin) return new Float64Array(window.length);
   const unit = Math.sqrt(deviation / window.length);
-  return shifted.map((value) => (value - mean) / unit);
+  return deviationsOf(window).map((value) => value / unit);
+}
+
+/**
+ * The samples less their mean. Subtracts the first sample before the mean, which keeps the digits of samples
+ * far from zero, and then the mean of the result, so that the deviations add up to zero.
+ */
+function deviationsOf(window: Float64Array): Float64Array {
+  const shift = window[0]!;
+  const shifted = window.map((value) => value - shift);
+  const { mean } = statisticsOf(shifted, 0, shifted.length);
+  const deviations = shifted.map((value) => value - mean);
+  const rest = statisticsOf(deviations, 0, deviations.length).mean;
+  return deviations.map((value) => value - rest);
 }
 
 function statisticsOf(samples: Float64Array, from: number, length: number): Statistics {

@@ -164,6 +164,12 @@ test("a spike in the chunk, and an offset, cost the other windows no digits", ()
   }
 });
 
+test("a window whose samples differ in their last digit matches windows of its shape", () => {
+  const window = [1_000, 999.999_999_999_999_9];
+  const column = [...window, 1_001_000, 1_000];
+  assertBest({ window: [window], columns: [column], mode: "pattern", count: 2, pieces: 1 });
+});
+
 test("constant windows: equal to each other, the root of the length away from all others", () => {
   const column = [...Array.from({ length: 20 }, () => 0.1), ...Array.from({ length: 20 }, (_, i) => i % 7)];
   const flat = found({ window: [[5, 5, 5, 5]], columns: [column], mode: "pattern", count: 9, pieces: 1 });
