@@ -156,16 +156,20 @@ class Model:
   test("after kill -9 of a server, the other one continues its work, or says that it failed", async () => {
     const start = await newInstallation("killed", { MILLRACE_ADMIN_KEY: adminKey });
     const [one, two] = [await start(), await start()];
-    assert.equal((await one.ask.v06("POST /demo", { days: 1 })).status, 200);
     const { newModel, newPackage, sent } = modelHosting(one);
     const code = "import time\ntime.sleep(600)\nclass Model:\n  def predict(self, instance): return 1\n";
     const [model, sourcePackageId] = [await newModel(), await newPackage(await packageOf(code))];
     const { id } = await sent(`POST /${model}/versions`, { name: "slow", sourcePackageId });
     await sent(`POST /${model}/versions/${id}/deploy`, {});
-    await pause(3_000);
     const place = `GET /${model}/versions/${id}`;
     assert.equal((await modelHosting(two).sent(place))["status"], "DEPLOYING");
-    assert.equal((await two.ask.v06("GET /demo")).items[0]!["status"], "RUNNING");
+    const demo = async (server: Server) => (await server.ask.v06("GET /demo")).items[0]!;
+    assert.equal((await one.ask.v06("POST /demo", { days: 10 })).status, 200);
+    await until(
+      () => demo(one),
+      ({ percent }) => Number(percent) >= 10,
+    );
+    assert.equal((await demo(two))["status"], "RUNNING");
     one.child.kill("SIGKILL");
     const failed = await until(
       () => modelHosting(two).sent(place),
@@ -173,8 +177,8 @@ class Model:
     );
     assert.equal(failed["status"], "FAILED");
     assert.match(failed["errorMsg"] as string, /^The server stopped while this ran/);
-    const demo = async () => (await two.ask.v06("GET /demo")).items[0]!;
-    await until(demo, ({ status, isLive }) => status === "DONE" && isLive === true, 2 * takenOverMsMax);
+    const isLoaded = ({ status, isLive }: Item) => status === "DONE" && isLive === true;
+    await until(() => demo(two), isLoaded, 2 * takenOverMsMax);
     for (const { child } of [two]) child.kill("SIGKILL");
   });
 
