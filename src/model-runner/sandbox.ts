@@ -15,7 +15,8 @@ import { seccompFilter } from "./seccomp.ts";
 
 const execute = promisify(execFile);
 const bootstrap = fileURLToPath(new URL("bootstrap.py", import.meta.url));
-const probeMsMax = 10_000;
+/** A busy machine may need many seconds to start Python for the first time. */
+const probeMsMax = 60_000;
 
 /** A Python installation. */
 export interface Python {
