@@ -13,6 +13,7 @@ import {
 import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
 import type { S3Credentials } from "./storage/s3-blobs/s3-bucket.ts";
 import { parseS3Url, s3UrlForm } from "./storage/s3-blobs/s3-location.ts";
+import { postgresUrls } from "./storage/sql/dialects/postgres/location.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -79,9 +80,11 @@ export const described = {
     isGood: (value) => value !== "",
   },
   MILLRACE_CATALOG: {
-    meaning: "The PostgreSQL database of the catalog, instead of a file ([scale.md](scale.md))",
+    meaning:
+      "The PostgreSQL database of the catalog, instead of a file; several hosts are separated by commas " +
+      "([scale.md](scale.md#several-hosts))",
     expected: "an address such as postgres://user:password@host:5432/database",
-    isGood: isCatalogUrl,
+    isGood: (value) => postgresUrls(value).length > 0,
     isSecret: true,
   },
   MILLRACE_POINTS: {
@@ -144,11 +147,6 @@ export const described = {
     isGood: (value) => (logLevels as readonly string[]).includes(value),
   },
 } as const satisfies Record<string, Setting>;
-
-function isCatalogUrl(value: string): boolean {
-  const url = URL.parse(value);
-  return /^postgres(ql)?:$/.test(url?.protocol ?? "") && url!.hostname !== "" && url!.pathname.length > 1;
-}
 
 type Name = keyof typeof described;
 const names = Object.keys(described) as Name[];

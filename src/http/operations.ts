@@ -1,4 +1,5 @@
 // Serves health, metrics and the OpenAPI description of each version. They need no credentials.
+import { setTimeout as pause } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { Failure } from "../errors.ts";
@@ -21,51 +22,80 @@ export interface Stores {
 
 /**
  * `GET /health`: 200 while all stores respond and accept writes, else 503: `degraded` while reads and deletes
- * work, otherwise `failing`. It lists damaged parts; the other parts are served.
+ * work, otherwise `failing`. It names what is away, and lists damaged parts; the other parts are served.
+ *
+ * `GET /health/live`: 200 while the server responds, whatever its stores do. A load balancer that removed
+ * servers by `/health` would remove all of them when a store is away.
  */
 export function addHealth(http: FastifyInstance, stores: Stores, log: Logger): void {
   http.get("/health", async (_request, reply) => {
-    try {
-      const { status, store, quarantined } = await stateOf(stores);
-      const { freeBytes } = stores.disk;
-      if (status === "ok") return { status, version, store, quarantined };
-      return reply.code(503).send({ status, version, store, freeBytes, quarantined });
-    } catch (problem) {
-      log.error({ err: problem }, "A store does not respond");
-      const store = problem instanceof Failure ? problem.message : "not answering";
-      return reply.code(503).send({ status: "failing", version, store, quarantined: [] });
-    }
+    const { status, store, quarantined, away, problems } = await stateOf(stores);
+    for (const problem of problems) log.error({ err: problem }, "A store does not respond");
+    const { freeBytes } = stores.disk;
+    const replicas = away && { away };
+    if (status === "ok") return { status, version, store, quarantined, ...replicas };
+    const shown = status === "degraded" ? { freeBytes } : {};
+    return reply.code(503).send({ status, version, store, ...shown, quarantined, ...replicas });
   });
+  http.get("/health/live", async () => ({ status: "ok", version }));
 }
 
 interface State {
   readonly status: "ok" | "degraded" | "failing";
   readonly store: string;
   readonly quarantined: readonly Damage[];
+  /** The replicas that are away while others serve. */
+  readonly away?: readonly string[] | undefined;
+  /** Of stores that do not respond. */
+  readonly problems: readonly unknown[];
 }
 
 async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Promise<State> {
-  const [{ quarantined, writesStopped }] = await Promise.all([points.stats(), catalog.lastId()]);
+  const [stats, ids, files] = await Promise.all([
+    checked("The datapoint store", points.stats()),
+    checked("The catalog", catalog.lastId()),
+    checked("The store of files", blobs.check()),
+  ]);
+  const parts = [stats, ids, files];
+  const problems = parts.flatMap(({ problem }) => problem ?? []);
+  const { quarantined = [], writesStopped, away } = stats.result ?? {};
+  const state = (status: State["status"], ...texts: readonly string[]) => {
+    const store = texts.length > 0 ? [...new Set(texts)].join("; ") : "open";
+    return { status, store, quarantined, away, problems };
+  };
+  const texts = parts.flatMap(({ text }) => text ?? []);
   if (writesStopped !== undefined)
-    return { status: "failing", store: `takes no datapoints until a restart: ${writesStopped}`, quarantined };
+    return state("failing", `takes no datapoints until a restart: ${writesStopped}`, ...texts);
+  if (stats.text !== undefined || ids.text !== undefined) return state("failing", ...texts);
   if (disk.problem !== undefined)
-    return { status: "degraded", store: `only reads and deletes: ${disk.problem}`, quarantined };
-  const away = await problemOfBlobs(blobs);
-  if (away !== undefined) return { status: "degraded", store: away, quarantined };
+    return state("degraded", `only reads and deletes: ${disk.problem}`, ...texts);
+  if (files.text !== undefined) return state(isAway(files.problem) ? "degraded" : "failing", files.text);
   const refused = refusals.latest();
-  if (refused !== undefined)
-    return { status: "degraded", store: `the disk refused a write: ${refused}`, quarantined };
-  return { status: "ok", store: "open", quarantined };
+  return refused === undefined ? state("ok") : state("degraded", `the disk refused a write: ${refused}`);
 }
 
-/** Why a store of files on another machine takes nothing; undefined while it does. */
-async function problemOfBlobs(blobs: BlobStore): Promise<string | undefined> {
+/** The store of files on another machine is away; all else is served. */
+const isAway = (problem: unknown) => problem instanceof Failure && problem.failure === "file-store-away";
+
+interface Checked<Result> {
+  readonly result?: Result;
+  readonly problem?: unknown;
+  /** Of a part that does not respond, for the response. */
+  readonly text?: string;
+}
+
+/** The result of a check, or why there is none within `healthMsMax`. */
+async function checked<Result>(part: string, checking: Promise<Result>): Promise<Checked<Result>> {
+  const ended = new AbortController();
+  const waiting = pause(limits.healthMsMax, undefined, { ref: false, signal: ended.signal });
+  const text = `${part} does not respond within ${limits.healthMsMax / 1000} s`;
   try {
-    await blobs.check();
-    return undefined;
+    const late = waiting.then(() => ({ text, problem: new Error(text) }));
+    return await Promise.race([checking.then((result) => ({ result })), late]);
   } catch (problem) {
-    if (problem instanceof Failure && problem.failure === "file-store-away") return problem.message;
-    throw problem;
+    return { problem, text: problem instanceof Failure ? problem.message : "not answering" };
+  } finally {
+    ended.abort();
   }
 }
 

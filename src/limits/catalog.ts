@@ -49,6 +49,11 @@ export const catalogLimits = {
   ),
   catalogWritersMax: limit(8, "transactions", "Catalog writes of a server that are open in PostgreSQL."),
   catalogConnectMsMax: limit(3_000, "ms", "How long a request waits for a connection to PostgreSQL."),
+  catalogSilentMs: limit(
+    2_000,
+    "ms",
+    "After a longer wait for a result, the server checks whether PostgreSQL accepts a connection.",
+  ),
   catalogOpenMsMax: limit(
     120_000,
     "ms",

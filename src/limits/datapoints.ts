@@ -62,6 +62,11 @@ export const datapointsLimits = {
     "ms",
     "Connecting to ClickHouse. After that another replica, or the request gets 503.",
   ),
+  clickHousePingMs: limit(
+    2_000,
+    "ms",
+    "A statement that takes longer is ended if its ClickHouse does not respond to a ping either.",
+  ),
   clickHouseQuorumMsMax: limit(10_000, "ms", "Until an insert is in the quorum of replicas of ClickHouse."),
   clickHouseRetryMsMax: limit(
     10_000,

@@ -121,6 +121,7 @@ export const requestsLimits = {
     "ms",
     "The time in which a client must read a whole response. Then the response is aborted.",
   ),
+  healthMsMax: limit(5_000, "ms", "The time that a store has to respond to `/health`."),
   refusalShownMs: limit(10_000, "ms", "How long `/health` reports a write that the disk refused."),
   retryAfterSeconds: limit(10, "s", "`Retry-After` of a 503 without a more exact figure."),
   requestMsMax: limit(

@@ -106,6 +106,8 @@ export interface PointsStats {
   readonly quarantined: readonly Damage[];
   /** Why the store refuses writes until the next start; absent while it accepts them. */
   readonly writesStopped?: string;
+  /** The replicas that are away or late, and why; others have their data. Absent if there are none. */
+  readonly away?: readonly string[];
 }
 
 export interface PointsStore {

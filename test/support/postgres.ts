@@ -39,12 +39,24 @@ export interface PostgresServer {
   /** Ends it as a crash does, or waits for its clients. */
   stop(how?: "immediate" | "fast"): void;
   start(): void;
+  /** Makes a primary of a standby. */
+  promote(): void;
   /** Stops it and removes its files. */
   remove(): void;
 }
 
-/** A server with an empty cluster; without `fsync` a power cut would lose data, which no test makes. */
-export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
+interface PostgresOptions {
+  /** Without it a power cut would lose data, which no test makes. */
+  readonly fsync?: boolean;
+  /** The name of the standby that each commit waits for. */
+  readonly waitsFor?: string;
+  /** Makes a standby of this primary, which it follows as `name`. */
+  readonly standbyOf?: { readonly primary: PostgresServer; readonly name: string };
+}
+
+/** A server with an empty cluster, or a standby of another one. */
+export async function startPostgres(given: PostgresOptions = {}): Promise<PostgresServer> {
+  const { fsync = false, waitsFor = "", standbyOf } = given;
   const [bin, user, port] = [programs(), otherUser(), await freePort()];
   const folder = join(folderInMemory(), "postgres");
   mkdirSync(folder);
@@ -55,10 +67,28 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
   const data = join(folder, "data");
   const run = (program: string, args: readonly string[]) =>
     execFileSync(join(bin, program), args, { ...user, cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
-  run("initdb", ["-D", data, "-U", "millrace", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]);
+  if (standbyOf === undefined)
+    run("initdb", [
+      "-D",
+      data,
+      "-U",
+      "millrace",
+      "-A",
+      "trust",
+      "-E",
+      "UTF8",
+      "--locale=C.UTF-8",
+      "--no-sync",
+    ]);
+  else {
+    const { primary, name } = standbyOf;
+    const from = `host=127.0.0.1 port=${primary.port} user=millrace application_name=${name}`;
+    run("pg_basebackup", ["-D", data, "-d", from, "-R", "-X", "stream", "-c", "fast", "--no-sync"]);
+  }
   const options = [
     `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=400`,
     `-c fsync=${fsync ? "on" : "off"} -c full_page_writes=${fsync ? "on" : "off"} -c shared_buffers=64MB`,
+    `-c synchronous_standby_names=${waitsFor}`,
   ].join(" ");
   const server: PostgresServer = {
     port,
@@ -70,6 +100,7 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
       const args = ["-D", data, "-m", how, "-w", "stop"];
       spawnSync(join(bin, "pg_ctl"), args, { ...user, cwd: folder, stdio: "ignore" });
     },
+    promote: () => run("pg_ctl", ["-D", data, "-w", "promote"]),
     remove: () => {
       if (existsSync(join(data, "postmaster.pid"))) server.stop();
       rmSync(folder, { recursive: true, force: true });

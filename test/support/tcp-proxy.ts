@@ -5,9 +5,11 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 
 /**
  * "pass" forwards. "refuse" closes each connection at once, as a host without the service. "drop" accepts and
- * forwards nothing, as a lost network. A number forwards as many bytes per connection, then cuts it.
+ * forwards nothing, as a lost network. "hold" is a network that is cut for a time: open connections stay
+ * open, and their bytes arrive when it passes again. A number forwards as many bytes per connection, then
+ * cuts it.
  */
-export type ProxyMode = "pass" | "refuse" | "drop" | number;
+export type ProxyMode = "pass" | "refuse" | "drop" | "hold" | number;
 
 export class TcpProxy {
   readonly #server: Server;
@@ -33,10 +35,13 @@ export class TcpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Changes what happens to connections, and cuts those that are open. */
+  /** Changes what happens to connections; except for and after "hold" it cuts those that are open. */
   set(mode: ProxyMode): void {
+    const wasHeld = this.#mode === "hold";
     this.#mode = mode;
-    this.cut();
+    if (mode === "hold") for (const socket of this.#open) socket.pause();
+    else if (wasHeld) for (const socket of this.#open) socket.resume();
+    else this.cut();
   }
 
   /** Cuts all connections that are open. */
@@ -54,7 +59,7 @@ export class TcpProxy {
     if (this.#mode === "refuse") return void client.destroy();
     if (this.#mode === "drop") return;
     const backend = this.#follow(connect(Number(this.#target.port), this.#target.hostname));
-    let left = this.#mode === "pass" ? Number.POSITIVE_INFINITY : this.#mode;
+    let left = typeof this.#mode === "number" ? this.#mode : Number.POSITIVE_INFINITY;
     const forward = (from: Socket, to: Socket) => {
       from.on("data", (chunk: Buffer) => {
         left -= chunk.length;
@@ -62,10 +67,11 @@ export class TcpProxy {
         from.pause();
         setTimeout(() => {
           to.write(chunk);
-          from.resume();
+          if (this.#mode !== "hold") from.resume();
         }, this.delayMs);
       });
-      from.on("close", () => to.destroy());
+      from.on("close", () => to.destroySoon());
+      if (this.#mode === "hold") from.pause();
     };
     forward(client, backend);
     forward(backend, client);

@@ -18,7 +18,7 @@ import type {
   SeriesId,
 } from "../points.ts";
 import { ClickHouseClient, ClickHouseError } from "./client.ts";
-import { readOnlyTables } from "./doctor.ts";
+import { readOnlyTables, replicaProblems } from "./doctor.ts";
 import { findLatest, latestSeriesMax } from "./latest.ts";
 import type { ClickHouseLocation } from "./location.ts";
 import { createTables } from "./schema.ts";
@@ -166,12 +166,19 @@ class ClickHousePoints implements PointsStore {
   }
 
   async stats(): Promise<PointsStats> {
-    const readOnly = await readOnlyTables(this.#client);
-    if (readOnly.length > 0) throw fail("points-away", { problem: `read-only: ${readOnly.join(", ")}` });
-    const rows = await this.#client.query(
-      sql`SELECT sum(rows) AS points, count() AS blocks, sum(bytes_on_disk) AS bytes FROM system.parts
-        WHERE database = currentDatabase() AND table = 'points' AND active`,
-    );
+    const [readOnly, rows, away] = await Promise.all([
+      readOnlyTables(this.#client),
+      this.#client.query(
+        sql`SELECT sum(rows) AS points, count() AS blocks, sum(bytes_on_disk) AS bytes FROM system.parts
+          WHERE database = currentDatabase() AND table = 'points' AND active`,
+      ),
+      replicaProblems(this.#client),
+    ]);
+    const { hosts, quorum = 1 } = this.#client.location;
+    if (hosts.length - away.length < quorum)
+      throw fail("points-away", { problem: `too few replicas; ${away.join("; ")}` });
+    if (hosts.length === 1 && readOnly.length > 0)
+      throw fail("points-away", { problem: `read-only: ${readOnly.join(", ")}` });
     const one = (name: string) => rows.numbers(name)[0] ?? 0;
     return {
       points: one("points"),
@@ -179,6 +186,7 @@ class ClickHousePoints implements PointsStore {
       bytesOnDisk: one("bytes"),
       journalBytes: 0,
       quarantined: [],
+      ...(away.length > 0 && { away }),
     };
   }
 

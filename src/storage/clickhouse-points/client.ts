@@ -1,8 +1,9 @@
 // Sends statements to ClickHouse's HTTP interface over connections that are kept open.
-import { Agent, type IncomingMessage, request } from "node:http";
+import { Agent, type ClientRequest, type IncomingMessage, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
+import { Hosts } from "../hosts.ts";
 import { type ClickHouseHost, type ClickHouseLocation, withoutPassword } from "./location.ts";
 import { decodeBlocks, type NativeRows } from "./native-format.ts";
 import type { Sql } from "./sql.ts";
@@ -35,11 +36,16 @@ const statementBytesMax = 2 ** 20;
 const brokenSockets: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 /**
- * A replica without the latest insert (289), one that has lost its session with ZooKeeper (999), and one
- * whose previous insert has no quorum yet (286): inserts with a quorum run one after another in the whole
- * cluster.
+ * A replica without the latest insert (289), one that has lost its session with ZooKeeper (999) and is
+ * read-only until it has a new one (242), and one whose previous insert has no quorum yet (286): inserts with
+ * a quorum run one after another in the whole cluster.
  */
-const busyProblems: ReadonlySet<string> = new Set(["code 286", "code 289", "code 999"]);
+const busyProblems: ReadonlySet<string> = new Set(["code 242", "code 286", "code 289", "code 999"]);
+
+/** ClickHouse reports a full disk with its own code, or passes on what the operating system said. */
+export const fullDisk = /\bCode: 243\b|No space left on device/;
+
+export const codeOf = (message: string): number => Number(/^Code: (\d+)/.exec(message)?.[1] ?? 0);
 
 interface Exchange {
   readonly statement: string;
@@ -49,12 +55,14 @@ interface Exchange {
 
 export class ClickHouseClient {
   readonly #location: ClickHouseLocation;
-  /** Index of the host that statements go to; it grows with each failure. */
-  #current = 0;
+  readonly #hosts: Hosts<ClickHouseHost>;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: limits.clickHouseConnectionsMax });
+  /** Pings that wait for a response; statements to one host share one. */
+  readonly #pings = new Map<ClickHouseHost, Promise<void>>();
 
   constructor(location: ClickHouseLocation) {
     this.#location = location;
+    this.#hosts = new Hosts(location.hosts);
   }
 
   /** A client for each replica. */
@@ -91,17 +99,22 @@ export class ClickHouseClient {
   /** Throws `points-away` for a failure that passes, and `ClickHouseError` for any other refusal. */
   async #send(exchange: Exchange): Promise<Buffer> {
     const endMs = performance.now() + limits.clickHouseRetryMsMax;
-    const { hosts } = this.#location;
-    for (let failures = 1; ; failures++) {
-      const { body, problem } = await this.#attempt(hosts[this.#current % hosts.length]!, exchange);
+    const hosts = this.#hosts.inOrder();
+    const problems: string[] = [];
+    for (let failures = 0; ; failures++) {
+      const at = failures % hosts.length;
+      const host = hosts[at]!;
+      const { body, problem } = await this.#attempt(host, exchange);
       if (body !== undefined) return body;
-      // The other replicas may respond. One that others write to may be free again soon.
-      this.#current++;
-      const isBusy = busyProblems.has(problem);
-      if (!isBusy && failures >= Math.max(hosts.length, brokenSockets.has(problem) ? 2 : 1))
-        throw fail("points-away", { problem });
+      this.#hosts.failed(host);
+      const isFirstBreak = failures === 0 && brokenSockets.has(problem);
+      problems[at] = problem;
+      // A replica that others write to may be free again soon.
+      const isBusy = problems.some((one) => busyProblems.has(one));
       const pauseMs = isBusy ? Math.random() * limits.clickHouseBackoffMs : 0;
-      if (performance.now() + pauseMs > endMs) throw fail("points-away", { problem });
+      const isUntried = problems.length < hosts.length;
+      if (!(isUntried || isBusy || isFirstBreak) || performance.now() + pauseMs > endMs)
+        throw fail("points-away", { problem: [...new Set(problems)].join(", ") });
       await sleep(pauseMs);
     }
   }
@@ -115,15 +128,17 @@ export class ClickHouseClient {
     }
     if (response.status === 200) return { body: response.body, problem: "" };
     const message = response.body.toString("utf8", 0, 2_000);
-    const code = Number(/^Code: (\d+)/.exec(message)?.[1] ?? 0);
+    const code = codeOf(message);
+    if (fullDisk.test(message)) return { problem: "its disk is full" };
     if (passingCodes.has(code)) return { problem: `code ${code}` };
     throw new ClickHouseError(code, `ClickHouse at ${this.name} refused a statement: ${message}`);
   }
 
   #once(
-    { host, port }: ClickHouseHost,
+    to: ClickHouseHost,
     { statement, settings, body }: Exchange,
   ): Promise<{ status: number; body: Buffer }> {
+    const { host, port } = to;
     const { user, password, database, quorum } = this.#location;
     const parameters = new URLSearchParams({
       ...{ database, wait_end_of_query: "1", max_query_size: String(statementBytesMax) },
@@ -141,12 +156,10 @@ export class ClickHouseClient {
         headers: { "X-ClickHouse-User": user, "X-ClickHouse-Key": password },
         signal: AbortSignal.timeout(limits.clickHouseMsMax),
       });
-      sending.on("socket", (socket) => {
-        if (!socket.connecting) return;
-        const late = () => sending.destroy(Object.assign(new Error("connect"), { code: "ETIMEDOUT" }));
-        const timer = setTimeout(late, limits.clickHouseConnectMsMax);
-        socket.once("connect", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
-      });
+      const end = () => sending.destroy(noResponse());
+      endUnlessConnected(sending, end);
+      const watch = setInterval(() => this.#ping(to).catch(end), limits.clickHousePingMs);
+      sending.on("close", () => clearInterval(watch));
       sending.on("error", reject);
       sending.on("response", (response) => {
         bytesOf(response).then((bytes) => resolve({ status: response.statusCode ?? 0, body: bytes }), reject);
@@ -154,6 +167,42 @@ export class ClickHouseClient {
       sending.end(body ?? statement);
     });
   }
+
+  /**
+   * Rejects if the host does not respond on a new connection. So a statement that takes long is told from one
+   * whose host or network is away.
+   */
+  #ping(host: ClickHouseHost): Promise<void> {
+    const running = this.#pings.get(host);
+    if (running) return running;
+    const ping = pinged(host).finally(() => this.#pings.delete(host));
+    this.#pings.set(host, ping);
+    return ping;
+  }
+}
+
+const noResponse = () => Object.assign(new Error("no response"), { code: "ETIMEDOUT" });
+
+function endUnlessConnected(sending: ClientRequest, end: () => void): void {
+  sending.on("socket", (socket) => {
+    if (!socket.connecting) return;
+    const timer = setTimeout(end, limits.clickHouseConnectMsMax);
+    socket.once("connect", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  });
+}
+
+/** Resolves with the first response to a request on a new connection, whatever its status. */
+function pinged({ host, port }: ClickHouseHost): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const sending = request({ host, port, path: "/ping", agent: false });
+    const timer = setTimeout(() => sending.destroy(noResponse()), limits.clickHouseConnectMsMax);
+    sending.on("response", (response) => {
+      response.resume();
+      resolve();
+    });
+    sending.on("error", reject).on("close", () => clearTimeout(timer));
+    sending.end();
+  });
 }
 
 /** Of a statement at one host: the response, or why there is none. */

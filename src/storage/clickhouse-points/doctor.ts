@@ -1,6 +1,7 @@
 // Examines the database of the datapoints for `millrace doctor`.
+import { Failure } from "../../errors.ts";
 import type { Finding } from "../findings.ts";
-import { ClickHouseClient } from "./client.ts";
+import { ClickHouseClient, codeOf, fullDisk } from "./client.ts";
 import { type ClickHouseLocation, withoutPassword } from "./location.ts";
 import { sql } from "./sql.ts";
 
@@ -35,3 +36,37 @@ export async function readOnlyTables(client: ClickHouseClient): Promise<readonly
   );
   return rows.strings("table");
 }
+
+/** The replicas of ClickHouse that are away, read-only or late, with the reason. */
+export async function replicaProblems(client: ClickHouseClient): Promise<readonly string[]> {
+  const replicas = client.replicas;
+  if (replicas.length === 1) return [];
+  try {
+    const problems = await Promise.all(replicas.map((replica) => problemOf(replica)));
+    return problems.flatMap((problem, index) =>
+      problem === undefined ? [] : [`replica ${index + 1} of ${replicas.length} of ClickHouse: ${problem}`],
+    );
+  } finally {
+    for (const replica of replicas) replica.close();
+  }
+}
+
+async function problemOf(replica: ClickHouseClient): Promise<string | undefined> {
+  try {
+    const readOnly = await readOnlyTables(replica);
+    if (readOnly.length > 0) return `read-only, without ZooKeeper: ${readOnly.join(", ")}`;
+    const rows = await replica.query(
+      sql`SELECT type, last_exception AS problem FROM system.replication_queue
+        WHERE database = currentDatabase() AND last_exception != '' AND num_tries > ${triesMax}`,
+    );
+    const [problem] = rows.strings("problem");
+    if (problem === undefined) return undefined;
+    return fullDisk.test(problem) ? "its disk is full" : `it cannot copy parts (code ${codeOf(problem)})`;
+  } catch (problem) {
+    if (!(problem instanceof Failure)) throw problem;
+    return (problem.details as { readonly problem?: string }).problem ?? problem.message;
+  }
+}
+
+/** Copies of parts fail now and then, for example while the other replica merges them. */
+const triesMax = 5;

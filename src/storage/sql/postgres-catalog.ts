@@ -5,6 +5,7 @@ import { CannotOpen } from "../cannot-open.ts";
 import type { AnyTable, SharedCatalog } from "../catalog.ts";
 import type { Db } from "./dialect.ts";
 import { serverLeases } from "./dialects/postgres/leases.ts";
+import { postgresNameOf } from "./dialects/postgres/location.ts";
 import { openPostgres } from "./dialects/postgres/open.ts";
 import { reserveIds, sharedSecret, takeVersions } from "./dialects/postgres/shared.ts";
 import { metaTable, prepareMeta } from "./meta.ts";
@@ -12,7 +13,7 @@ import { type CatalogSettings, catalogOn } from "./sql-catalog.ts";
 import { checkTables } from "./tables.ts";
 
 export interface PostgresCatalogSettings extends CatalogSettings {
-  /** `postgres://user:password@host:port/database`, with the parameters that `pg` knows. */
+  /** `postgres://user:password@host:port,host:port/database`, with the parameters that `pg` knows. */
   readonly url: string;
 }
 
@@ -59,9 +60,8 @@ async function reached<Result>(url: string, result: Promise<Result>): Promise<Re
     return await result;
   } catch (problem) {
     if (problem instanceof CannotOpen || isBroken(problem)) throw problem;
-    const { host, pathname } = new URL(url);
     const [first = problem] = (problem as AggregateError).errors ?? [];
-    throw new CannotOpen(`PostgreSQL at ${host}${pathname}: ${(first as Error).message}`, "server");
+    throw new CannotOpen(`PostgreSQL at ${postgresNameOf(url)}: ${(first as Error).message}`, "server");
   }
 }
 

@@ -1,4 +1,5 @@
 // Kysely's driver for PostgreSQL by `pg`: a pool of connections in pipeline mode, values in and out.
+import type { Socket } from "node:net";
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -6,8 +7,10 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from "kysely";
-import { Client, Pool, type PoolClient, type PoolConfig } from "pg";
+import { Client, DatabaseError, Pool, type PoolClient, type PoolConfig } from "pg";
 import { limits } from "../../../../limits.ts";
+import { Hosts } from "../../../hosts.ts";
+import { postgresUrls } from "./location.ts";
 import { decodeText, encodeText } from "./nul.ts";
 
 /** Types of PostgreSQL by their numbers, whose values are not what `pg` makes of them. */
@@ -59,7 +62,7 @@ export interface PostgresSettings {
   readonly connections: number;
 }
 
-/** How the catalog connects; `pg` reads host, user, password and database from the URL. */
+/** How the catalog connects; `pg` reads user, password and database from the URL of one host. */
 const connectionOf = (url: string): PoolConfig => ({
   connectionString: url,
   types,
@@ -69,11 +72,17 @@ const connectionOf = (url: string): PoolConfig => ({
   application_name: "millrace",
 });
 
+/** A standby may lack the last writes. */
+const requirePrimary = `
+  do $$ begin
+    if pg_is_in_recovery() then raise exception using errcode = '25006', message = 'it is a standby'; end if;
+  end $$`;
+
 /**
  * What every connection sets. A commit is on disk of one server at least, whatever the database's default.
  * A transaction that a vanished server left open ends, and with it its lock.
  */
-const sessionSettings = `
+const sessionSettings = `${requirePrimary};
   select set_config('synchronous_commit',
     case current_setting('synchronous_commit') when 'off' then 'on'
       else current_setting('synchronous_commit') end, false);
@@ -81,6 +90,8 @@ const sessionSettings = `
   set lock_timeout = ${limits.catalogBusyMsMax};
   set jit = off;
   set extra_float_digits = 1`;
+
+const openSession = { text: sessionSettings, query_timeout: limits.catalogConnectMsMax };
 
 const begin = {
   read: "begin isolation level repeatable read read only",
@@ -95,15 +106,19 @@ type PreparedClient = PoolClient & { readonly prepared?: Map<string, string> };
 
 /** A connection for one transaction at a time. */
 class PostgresConnection implements DatabaseConnection {
+  readonly pool: HostPool;
   readonly client: PreparedClient;
   readonly #mode: PostgresSettings["mode"];
   #state: "idle" | "about to begin" | "begun" = "idle";
   #failure: unknown;
   isBroken = false;
+  /** Since when the oldest statement waits for its result. */
+  #waitingSinceMs = Number.POSITIVE_INFINITY;
 
-  constructor(client: PreparedClient, mode: PostgresSettings["mode"]) {
+  constructor(pool: HostPool, client: PreparedClient) {
+    this.pool = pool;
     this.client = client;
-    this.#mode = mode;
+    this.#mode = pool.mode;
   }
 
   /** Takes effect with the first statement: an empty transaction costs nothing. */
@@ -119,6 +134,13 @@ class PostgresConnection implements DatabaseConnection {
     const { command } = await this.#send(() => this.client.query(how));
     if (how === "commit" && command !== "COMMIT")
       throw this.#failure ?? new Error("the transaction was given up");
+  }
+
+  /** The end of a transaction that only read is not waited for: statements keep their order. */
+  async commit(): Promise<void> {
+    const ended = this.end("commit");
+    if (this.#mode === "write") await ended;
+    else ended.catch(() => undefined);
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
@@ -139,15 +161,23 @@ class PostgresConnection implements DatabaseConnection {
     return { rows, numAffectedRows: BigInt(result.rowCount ?? 0) };
   }
 
+  /** Whether a statement was sent before this time, and has no result. */
+  isWaitingSince(timeMs: number): boolean {
+    return this.#waitingSinceMs <= timeMs;
+  }
+
   async #send<Result>(query: () => Promise<Result>): Promise<Result> {
+    this.#waitingSinceMs = performance.now();
     try {
       return await query();
     } catch (problem) {
-      const { code } = problem as { readonly code?: string };
-      if (code === undefined || !/^[0-9A-Z]{5}$/.test(code)) this.isBroken = true;
-      if (code === inFailedTransaction && this.#failure) throw this.#failure;
+      // Other errors are those of the connection.
+      if (!(problem instanceof DatabaseError)) this.isBroken = true;
+      else if (problem.code === inFailedTransaction && this.#failure) throw this.#failure;
       this.#failure ??= problem;
       throw problem;
+    } finally {
+      this.#waitingSinceMs = Number.POSITIVE_INFINITY;
     }
   }
 
@@ -177,52 +207,60 @@ function named<Row>(columns: readonly string[], values: readonly unknown[]): Row
   return row as Row;
 }
 
-export class PostgresDriver implements Driver {
-  readonly #settings: PostgresSettings;
+/** The connections to one host. */
+class HostPool {
+  readonly mode: PostgresSettings["mode"];
+  readonly #url: string;
   readonly #pool: Pool;
+  readonly #clients = new Set<PoolClient>();
+  readonly #used = new Set<PostgresConnection>();
+  #probing: Promise<void> | undefined;
 
-  constructor(settings: PostgresSettings) {
-    this.#settings = settings;
-    const { url, connections } = settings;
+  constructor(url: string, { mode, connections }: PostgresSettings) {
+    this.#url = url;
+    this.mode = mode;
     this.#pool = new Pool({
       ...connectionOf(url),
       max: connections,
-      ...(settings.mode === "read" && { query_timeout: limits.catalogReadMsMax }),
+      ...(mode === "read" && { query_timeout: limits.catalogReadMsMax }),
       onConnect: async (client) => {
         // The statement that needs the connection fails with the same error.
         client.on("error", () => undefined);
-        await client.query(sessionSettings);
+        await client.query(openSession);
         Object.assign(client, { prepared: new Map() });
       },
     });
+    this.#pool.on("connect", (client) => void this.#clients.add(client));
+    this.#pool.on("remove", (client) => void this.#clients.delete(client));
     // An idle connection that ends is replaced by the next transaction.
     this.#pool.on("error", () => undefined);
   }
 
-  async init(): Promise<void> {}
-
-  async acquireConnection(): Promise<PostgresConnection> {
-    return new PostgresConnection(await this.#pool.connect(), this.#settings.mode);
+  async acquire(): Promise<PostgresConnection> {
+    const connection = new PostgresConnection(this, await this.#pool.connect());
+    this.#used.add(connection);
+    return connection;
   }
 
-  async beginTransaction(connection: PostgresConnection): Promise<void> {
-    connection.begin();
+  release(connection: PostgresConnection): void {
+    this.#used.delete(connection);
+    connection.client.release(connection.isBroken);
   }
 
-  /** The end of a transaction that only read is not waited for: statements keep their order. */
-  async commitTransaction(connection: PostgresConnection): Promise<void> {
-    const ended = connection.end("commit");
-    if (this.#settings.mode === "write") await ended;
-    else ended.catch(() => undefined);
-  }
-
-  /** A connection that is broken has rolled back already. */
-  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
-    await connection.end("rollback").catch(() => undefined);
-  }
-
-  async releaseConnection({ client, isBroken }: PostgresConnection): Promise<void> {
-    client.release(isBroken);
+  /**
+   * Ends all connections if a statement has waited since this time and the host does not respond to a new
+   * connection either. So a statement that takes long is told from one whose host or network is away.
+   */
+  endUnlessAlive(sinceMs: number, onAway: () => void): void {
+    if (![...this.#used].some((connection) => connection.isWaitingSince(sinceMs))) return;
+    this.#probing ??= probe(this.#url)
+      .catch(() => {
+        onAway();
+        for (const client of this.#clients) endAtOnce(client);
+      })
+      .finally(() => {
+        this.#probing = undefined;
+      });
   }
 
   async destroy(): Promise<void> {
@@ -230,5 +268,105 @@ export class PostgresDriver implements Driver {
   }
 }
 
-/** A connection of its own, outside of pools and transactions. */
-export const newClient = (url: string): Client => new Client(connectionOf(url));
+export class PostgresDriver implements Driver {
+  readonly #pools: readonly HostPool[];
+  readonly #hosts: Hosts<HostPool>;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(settings: PostgresSettings) {
+    this.#pools = postgresUrls(settings.url).map((url) => new HostPool(url, settings));
+    this.#hosts = new Hosts(this.#pools);
+    this.#timer = setInterval(() => this.#endSilent(), limits.catalogSilentMs).unref();
+  }
+
+  async init(): Promise<void> {}
+
+  acquireConnection(): Promise<PostgresConnection> {
+    return atPrimary(this.#hosts, (pool) => pool.acquire());
+  }
+
+  async beginTransaction(connection: PostgresConnection): Promise<void> {
+    connection.begin();
+  }
+
+  async commitTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.commit();
+  }
+
+  /** A connection that is broken has rolled back already. */
+  async rollbackTransaction(connection: PostgresConnection): Promise<void> {
+    await connection.end("rollback").catch(() => undefined);
+  }
+
+  async releaseConnection(connection: PostgresConnection): Promise<void> {
+    connection.pool.release(connection);
+  }
+
+  async destroy(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#pools.map((pool) => pool.destroy()));
+  }
+
+  #endSilent(): void {
+    const sinceMs = performance.now() - limits.catalogSilentMs;
+    for (const pool of this.#pools) pool.endUnlessAlive(sinceMs, () => this.#hosts.failed(pool));
+  }
+}
+
+/** All connections of a host are in use: another host would not help. */
+const poolExhausted = /timeout exceeded/;
+
+/** Connects to the host that is the primary; throws the problem of the preferred host if none is. */
+async function atPrimary<Host, Result>(
+  hosts: Hosts<Host>,
+  connect: (host: Host) => Promise<Result>,
+): Promise<Result> {
+  const problems: unknown[] = [];
+  for (const host of hosts.inOrder())
+    try {
+      return await connect(host);
+    } catch (problem) {
+      if (poolExhausted.test((problem as Error).message)) throw problem;
+      hosts.failed(host);
+      problems.push(problem);
+    }
+  throw problems[0];
+}
+
+/** Ends a connection without waiting for the host. */
+const endAtOnce = (client: PoolClient | Client): void =>
+  void (
+    client as unknown as { readonly connection: { readonly stream: Socket } }
+  ).connection.stream.destroy();
+
+/** Rejects if the host does not respond on a new connection; a refusal by PostgreSQL is a response. */
+async function probe(url: string): Promise<void> {
+  const client = newClientAt(url);
+  try {
+    await client.connect();
+  } catch (problem) {
+    if (!(problem instanceof DatabaseError)) throw problem;
+  } finally {
+    client.end().catch(() => undefined);
+  }
+}
+
+function newClientAt(url: string): Client {
+  const client = new Client(connectionOf(url));
+  client.on("error", () => undefined);
+  return client;
+}
+
+/** A connection to the primary of its own, outside of pools and transactions. */
+export const connectClient = (url: string): Promise<Client> =>
+  atPrimary(new Hosts(postgresUrls(url)), async (one) => {
+    const client = newClientAt(one);
+    try {
+      await client.connect();
+      await client.query(requirePrimary);
+      return client;
+    } catch (problem) {
+      endAtOnce(client);
+      throw problem;
+    }
+  });

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { limits } from "../../../../limits.ts";
 import type { CatalogObserver, GenerationName, Tenant } from "../../../catalog.ts";
 import type { Db } from "../../dialect.ts";
-import { newClient } from "./driver.ts";
+import { connectClient } from "./driver.ts";
 import {
   generationsTable,
   idSequence,
@@ -21,9 +21,7 @@ const tenantOf = (key: number): Tenant => (key === -1 ? "system" : key);
 
 /** The secret of an installation: that of the database, where the first server puts its own. */
 export async function sharedSecret(url: string, own: Uint8Array): Promise<Uint8Array> {
-  const client = newClient(url);
-  client.on("error", () => undefined);
-  await client.connect();
+  const client = await connectClient(url);
   try {
     await client.query(`begin; select pg_advisory_xact_lock(${migrationLock}); ${secretsTableText}`);
     const value = Buffer.from(own).toString("base64url");
