@@ -22,6 +22,7 @@ export const systemPackages: SystemPackages = {
     debian: ["clickhouse-server"],
     usedFor: "datapoints in ClickHouse",
   },
+  mosquitto: { command: "mosquitto", debian: ["mosquitto"], usedFor: "the MQTT connector" },
   bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
 };
 

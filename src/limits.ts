@@ -8,6 +8,7 @@ import { accessLimits } from "./limits/access.ts";
 import { catalogLimits } from "./limits/catalog.ts";
 import { clientsLimits } from "./limits/clients.ts";
 import { computationsLimits } from "./limits/computations.ts";
+import { connectorsLimits } from "./limits/connectors.ts";
 import { datapointsLimits } from "./limits/datapoints.ts";
 import { filesLimits } from "./limits/files.ts";
 import { influxLimits } from "./limits/influx.ts";
@@ -30,6 +31,7 @@ export const limitsBySubject = {
   OData: odataLimits,
   "InfluxDB protocol": influxLimits,
   "Importer and demo plant": clientsLimits,
+  Connectors: connectorsLimits,
   Catalog: catalogLimits,
 } as const;
 
@@ -45,6 +47,7 @@ const described = {
   ...odataLimits,
   ...influxLimits,
   ...clientsLimits,
+  ...connectorsLimits,
   ...catalogLimits,
 };
 

@@ -46,6 +46,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Look for damage in a data folder, and mend it",
     load: async () => (await import("./command-line/doctor.ts")).doctor,
   },
+  connect: {
+    summary: "Read a system of the plant, such as an MQTT broker, into a running server",
+    load: async () => (await import("./command-line/connect.ts")).connect,
+  },
   import: {
     summary: "Load CSV files or an archive into a running server",
     load: async () => (await import("./command-line/import.ts")).importFiles,

@@ -157,7 +157,7 @@ function partOf(path: string): Part {
   if (first === "demo") return segmentOf(path, 2) === "demo-runner.ts" ? "port" : "demo";
   if (first === "model-runner") return segmentOf(path, 2) === "model-runner.ts" ? "port" : "runner";
   if (first === "storage") return segmentOf(path, 3) === "" ? "port" : "store";
-  if (first === "archive") return "import";
+  if (first === "archive" || first === "connectors") return "import";
   const parts: readonly string[] = [
     "http",
     "rest",

@@ -8,12 +8,21 @@ export class ServerProblem extends Error {
   /** The server may have done the work although its response did not arrive. */
   readonly mayBeDone: boolean;
   readonly status: number | undefined;
+  /** The `error` of the response; empty if there was none. */
+  readonly error: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, { mayBeDone = false, status }: { mayBeDone?: boolean; status?: number } = {}) {
+  constructor(message: string, { mayBeDone = false, status, error = {} }: ProblemDetails = {}) {
     super(message);
     this.mayBeDone = mayBeDone;
     this.status = status;
+    this.error = error;
   }
+}
+
+interface ProblemDetails {
+  readonly mayBeDone?: boolean;
+  readonly status?: number;
+  readonly error?: Readonly<Record<string, unknown>>;
 }
 
 /** How a command reaches a project. */
@@ -160,9 +169,11 @@ export class Connection {
       if (response.ok) return response;
       const problem = `${method} ${new URL(address).pathname} was answered ${response.status}`;
       const { status } = response;
-      throw new ServerProblem(`${problem}: ${messageIn(await response.text())}`, {
-        mayBeDone: status >= 500,
-        status,
+      const text = await response.text();
+      const error = errorIn(text);
+      throw new ServerProblem(`${problem}: ${error?.["message"] ?? text.slice(0, 300)}`, {
+        ...{ mayBeDone: status >= 500, status },
+        ...(error && { error }),
       });
     } catch (problem) {
       if (this.#signal.aborted || problem instanceof ServerProblem) throw problem;
@@ -175,11 +186,11 @@ export class Connection {
   }
 }
 
-function messageIn(text: string): string {
+function errorIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    return (parseJson(text) as { error: { message: string } }).error.message;
+    return (parseJson(text) as { error?: Readonly<Record<string, unknown>> }).error;
   } catch {
-    return text.slice(0, 300);
+    return undefined;
   }
 }
 

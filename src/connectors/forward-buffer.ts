@@ -1,0 +1,370 @@
+// The connector's buffer on disk: everything that a source handed over and the server has not acknowledged.
+//
+// It is an SQLite database: a commit is on disk when `put` returns, and the records of one `put` are there
+// together with the marks of the source, or not at all. Entries are removed when the server has acknowledged
+// them, so that after a kill some are sent again. That changes nothing: equal points, events with equal
+// source ids and rows with equal keys are the same records.
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { UsageError } from "../client/command.ts";
+import { parseJson } from "../lib/json.ts";
+import { encodeNumbers, encodeStrings, type StringSourcePoint } from "./point-columns.ts";
+import type { SeriesDescription, SourceEvent, SourcePoint, SourceRecords, SourceRow } from "./records.ts";
+
+export interface BufferBounds {
+  /** Bytes of entries. */
+  readonly bytesMax: number;
+  /** Entries that have waited longer are dropped. */
+  readonly ageMsMax: number;
+}
+
+export type EntryKind = "numbers" | "strings" | "events" | "rows";
+
+/** Records of one kind that were put together. */
+export interface Entry {
+  readonly id: number;
+  readonly kind: EntryKind;
+  readonly items: number;
+  readonly body: Uint8Array;
+}
+
+/** Records that were dropped because the buffer was full or they were too old. */
+export interface Drop {
+  readonly id: number;
+  readonly why: "full" | "age" | "memory";
+  readonly items: number;
+  /** Of the records, in ms. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Records since the buffer was made. */
+export interface Counts {
+  readonly received: number;
+  readonly written: number;
+  readonly refused: number;
+  readonly dropped: number;
+}
+
+export interface BufferState {
+  readonly items: number;
+  readonly bytes: number;
+  /** When the oldest entry was put. */
+  readonly oldestMs: number | undefined;
+}
+
+interface Draft {
+  readonly kind: EntryKind;
+  readonly items: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly body: Uint8Array;
+}
+
+const schema = `
+  PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA locking_mode = EXCLUSIVE;
+  CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL,
+    items INTEGER NOT NULL, fromMs REAL NOT NULL, toMs REAL NOT NULL, putMs REAL NOT NULL,
+    body BLOB NOT NULL);
+  CREATE TABLE IF NOT EXISTS series
+    (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, description TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS marks (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS counts (name TEXT PRIMARY KEY, value INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS drops (id INTEGER PRIMARY KEY AUTOINCREMENT, why TEXT NOT NULL,
+    items INTEGER NOT NULL, fromMs REAL NOT NULL, toMs REAL NOT NULL, isFinal INTEGER NOT NULL DEFAULT 0);
+`;
+
+export class ForwardBuffer {
+  /** Of this buffer, for its lifetime. */
+  readonly instance: string;
+  readonly #database: DatabaseSync;
+  readonly #bounds: BufferBounds;
+  readonly #nowMs: () => number;
+  readonly #insert: StatementSync;
+  readonly #count: StatementSync;
+  readonly #series = new Map<string, { readonly id: number; description: SeriesDescription; text: string }>();
+  readonly #byId: (SeriesDescription | undefined)[] = [];
+  #state: { items: number; bytes: number };
+
+  /** Refuses (`UsageError`) a folder that another connector uses, or that cannot be written. */
+  constructor(folder: string, bounds: BufferBounds, nowMs: () => number = Date.now) {
+    this.#database = opened(folder);
+    this.#bounds = bounds;
+    this.#nowMs = nowMs;
+    this.#insert = this.#database.prepare(
+      "INSERT INTO entries (kind, items, fromMs, toMs, putMs, body) VALUES (?, ?, ?, ?, ?, ?)",
+    );
+    this.#count = this.#database.prepare(
+      "INSERT INTO counts VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
+    );
+    this.instance = this.mark("instance") ?? randomUUID();
+    this.#transaction(() => this.#setMarks({ instance: this.instance }));
+    for (const { id, name, description } of this.#database.prepare("SELECT * FROM series").all())
+      this.#remember(Number(id), String(name), String(description));
+    this.#state = this.#stored();
+  }
+
+  /** On disk when it returns. Drops the oldest entries if the buffer would be larger than its bound. */
+  put(records: SourceRecords): void {
+    this.#transaction(() => {
+      const drafts = this.#draftsOf(records);
+      const bytes = drafts.reduce((sum, { body }) => sum + body.length, 0);
+      this.#makeRoom(bytes);
+      for (const { kind, items, fromMs, toMs, body } of drafts) {
+        this.#insert.run(kind, items, fromMs, toMs, this.#nowMs(), body);
+        this.#state.items += items;
+        this.#count.run("received", items);
+      }
+      this.#state.bytes += bytes;
+      this.#setMarks(records.marks ?? {});
+    });
+  }
+
+  /** Whether records of this size would make the buffer larger than its bound. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#state.bytes + bytes <= this.#bounds.bytesMax;
+  }
+
+  /** The oldest entries of one kind: at least one if there is any, then up to `itemsMax` items. */
+  oldest(itemsMax: number): Entry[] {
+    this.#transaction(() =>
+      this.#dropWhile("age", ({ putMs }) => putMs < this.#nowMs() - this.#bounds.ageMsMax),
+    );
+    const found: Entry[] = [];
+    let items = 0;
+    for (const row of this.#database.prepare("SELECT * FROM entries ORDER BY id").iterate()) {
+      const entry = row as unknown as Entry;
+      items += entry.items;
+      if (found.length > 0 && (items > itemsMax || entry.kind !== found[0]!.kind)) break;
+      found.push(entry);
+    }
+    return found;
+  }
+
+  /** The server has these entries, except for the records that it refused. */
+  remove(entries: readonly Entry[], refused: number): void {
+    this.#transaction(() => {
+      const remove = this.#database.prepare("DELETE FROM entries WHERE id = ?");
+      let written = -refused;
+      for (const { id, items, body } of entries) {
+        // A drop may have taken the entry meanwhile, and has counted it.
+        if (remove.run(id).changes === 0) continue;
+        this.#state.items -= items;
+        this.#state.bytes -= body.length;
+        written += items;
+      }
+      this.#count.run("written", Math.max(0, written));
+      this.#count.run("refused", refused);
+    });
+  }
+
+  seriesOf(id: number): SeriesDescription {
+    return this.#byId[id]!;
+  }
+
+  mark(name: string): string | undefined {
+    return this.#database.prepare("SELECT value FROM marks WHERE name = ?").get(name)?.["value"] as
+      | string
+      | undefined;
+  }
+
+  /** Counts records that are not valid. */
+  refuse(items: number): void {
+    this.#transaction(() => {
+      this.#count.run("received", items);
+      this.#count.run("refused", items);
+    });
+  }
+
+  /** Counts records that did not reach the buffer. */
+  dropUnstored(items: number, fromMs: number, toMs: number): void {
+    this.#transaction(() => {
+      this.#count.run("received", items);
+      this.#noteDrop("memory", items, fromMs, toMs);
+    });
+  }
+
+  /** What was dropped and the server does not know yet. These no longer grow: later drops are others. */
+  finalDrops(): Drop[] {
+    this.#transaction(() => this.#database.exec("UPDATE drops SET isFinal = 1"));
+    return this.#database.prepare("SELECT * FROM drops ORDER BY id").all() as unknown as Drop[];
+  }
+
+  /** The server knows of these drops. */
+  removeDrops(drops: readonly Drop[]): void {
+    const remove = this.#database.prepare("DELETE FROM drops WHERE id = ?");
+    this.#transaction(() => {
+      for (const { id } of drops) remove.run(id);
+    });
+  }
+
+  get counts(): Counts {
+    const found = this.#database.prepare("SELECT name, value FROM counts").all();
+    const values = Object.fromEntries(found.map(({ name, value }) => [name, value]));
+    return { received: 0, written: 0, refused: 0, dropped: 0, ...values };
+  }
+
+  get state(): BufferState {
+    const first = this.#database.prepare("SELECT putMs FROM entries ORDER BY id LIMIT 1").get();
+    return { ...this.#state, oldestMs: first?.["putMs"] as number | undefined };
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #draftsOf({ points = [], events = [], rows = [] }: SourceRecords): Draft[] {
+    const numbers = points.filter(({ value }) => typeof value === "number");
+    const strings = points.filter(({ value }) => typeof value === "string");
+    return [
+      ...(numbers.length > 0 ? [this.#numbersDraft(numbers)] : []),
+      ...(strings.length > 0 ? [this.#stringsDraft(strings)] : []),
+      ...(events.length > 0 ? [eventsDraft(events)] : []),
+      ...(rows.length > 0 ? [rowsDraft(rows, this.#nowMs())] : []),
+    ];
+  }
+
+  #numbersDraft(points: readonly SourcePoint[]): Draft {
+    const columns = {
+      series: Uint32Array.from(points, ({ series }) => this.#idOf(series)),
+      times: Float64Array.from(points, ({ timestamp }) => timestamp),
+      values: Float64Array.from(points, ({ value }) => value as number),
+    };
+    return { kind: "numbers", items: points.length, ...rangeOf(columns.times), body: encodeNumbers(columns) };
+  }
+
+  #stringsDraft(points: readonly SourcePoint[]): Draft {
+    const body = points.map(
+      ({ series, timestamp, value }): StringSourcePoint => [this.#idOf(series), timestamp, value as string],
+    );
+    const range = rangeOf(points.map(({ timestamp }) => timestamp));
+    return { kind: "strings", items: points.length, ...range, body: encodeStrings(body) };
+  }
+
+  /** Stores a description that is new or has changed. */
+  #idOf(description: SeriesDescription): number {
+    const known = this.#series.get(description.name);
+    if (known?.description === description) return known.id;
+    const text = JSON.stringify(description);
+    if (known?.text === text) {
+      known.description = description;
+      return known.id;
+    }
+    const store = this.#database.prepare(
+      `INSERT INTO series (name, description) VALUES (?, ?)
+        ON CONFLICT DO UPDATE SET description = excluded.description RETURNING id`,
+    );
+    const id = Number(store.get(description.name, text)!["id"]);
+    this.#series.set(description.name, { id, description, text });
+    this.#byId[id] = description;
+    return id;
+  }
+
+  #remember(id: number, name: string, text: string): void {
+    const description = parseJson(text) as SeriesDescription;
+    this.#series.set(name, { id, description, text });
+    this.#byId[id] = description;
+  }
+
+  #makeRoom(bytes: number): void {
+    this.#dropWhile("full", () => this.#state.items > 0 && !this.hasRoomFor(bytes));
+  }
+
+  #dropWhile(why: Drop["why"], isDropped: (oldest: { readonly putMs: number }) => boolean): void {
+    const first = this.#database.prepare(
+      "SELECT id, items, fromMs, toMs, putMs, length(body) AS bytes FROM entries ORDER BY id LIMIT 1",
+    );
+    const remove = this.#database.prepare("DELETE FROM entries WHERE id = ?");
+    for (;;) {
+      const oldest = first.get() as (Drop & { putMs: number; bytes: number }) | undefined;
+      if (!oldest || !isDropped(oldest)) return;
+      remove.run(oldest.id);
+      this.#state.items -= oldest.items;
+      this.#state.bytes -= oldest.bytes;
+      this.#noteDrop(why, oldest.items, oldest.fromMs, oldest.toMs);
+    }
+  }
+
+  /** One note for all that is dropped for one reason until the server knows of it. */
+  #noteDrop(why: Drop["why"], items: number, fromMs: number, toMs: number): void {
+    const last = this.#database.prepare("SELECT id FROM drops WHERE why = ? AND isFinal = 0").get(why);
+    if (last)
+      this.#database
+        .prepare(
+          "UPDATE drops SET items = items + ?, fromMs = min(fromMs, ?), toMs = max(toMs, ?) WHERE id = ?",
+        )
+        .run(items, fromMs, toMs, last["id"]!);
+    else
+      this.#database
+        .prepare("INSERT INTO drops (why, items, fromMs, toMs) VALUES (?, ?, ?, ?)")
+        .run(why, items, fromMs, toMs);
+    this.#count.run("dropped", items);
+  }
+
+  #setMarks(marks: Readonly<Record<string, string>>): void {
+    const set = this.#database.prepare("INSERT OR REPLACE INTO marks VALUES (?, ?)");
+    for (const [name, value] of Object.entries(marks)) set.run(name, value);
+  }
+
+  #stored(): { items: number; bytes: number } {
+    const sums = this.#database
+      .prepare(
+        "SELECT coalesce(sum(items), 0) AS items, coalesce(sum(length(body)), 0) AS bytes FROM entries",
+      )
+      .get()!;
+    return { items: Number(sums["items"]), bytes: Number(sums["bytes"]) };
+  }
+
+  /** Forgets in memory what it could not commit. */
+  #transaction(task: () => void): void {
+    this.#database.exec("BEGIN IMMEDIATE");
+    try {
+      task();
+      this.#database.exec("COMMIT");
+    } catch (problem) {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#series.clear();
+      for (const { id, name, description } of this.#database.prepare("SELECT * FROM series").all())
+        this.#remember(Number(id), String(name), String(description));
+      this.#state = this.#stored();
+      throw problem;
+    }
+  }
+}
+
+function opened(folder: string): DatabaseSync {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const database = new DatabaseSync(join(folder, "buffer.sqlite"));
+    database.exec(schema);
+    return database;
+  } catch (problem) {
+    const isLocked = (problem as { errcode?: number }).errcode === sqliteBusy;
+    const why = isLocked ? "Another connector uses the buffer" : (problem as Error).message;
+    throw new UsageError(`${why}: ${folder}`);
+  }
+}
+
+/** https://sqlite.org/rescode.html#busy */
+const sqliteBusy = 5;
+
+function eventsDraft(events: readonly SourceEvent[]): Draft {
+  const range = rangeOf(events.map(({ startTime }) => startTime));
+  return { kind: "events", items: events.length, ...range, body: Buffer.from(JSON.stringify(events)) };
+}
+
+function rowsDraft(rows: readonly SourceRow[], nowMs: number): Draft {
+  const body = Buffer.from(JSON.stringify(rows));
+  return { kind: "rows", items: rows.length, fromMs: nowMs, toMs: nowMs, body };
+}
+
+function rangeOf(times: ArrayLike<number>): { readonly fromMs: number; readonly toMs: number } {
+  let [fromMs, toMs] = [times[0]!, times[0]!];
+  for (let i = 1; i < times.length; i += 1) {
+    fromMs = Math.min(fromMs, times[i]!);
+    toMs = Math.max(toMs, times[i]!);
+  }
+  return { fromMs, toMs };
+}

@@ -1,0 +1,201 @@
+// Sends the buffer to the server, oldest records first, and removes what the server has acknowledged.
+import { setTimeout as pause } from "node:timers/promises";
+import { ServerProblem } from "../client/connection.ts";
+import { parseJson } from "../lib/json.ts";
+import { limits } from "../limits.ts";
+import type { Destination, SeriesPoints } from "./destination.ts";
+import type { Drop, Entry, ForwardBuffer } from "./forward-buffer.ts";
+import type { Health } from "./health.ts";
+import { decodeNumbers, decodeStrings } from "./point-columns.ts";
+import type { SourceEvent, SourceRow } from "./records.ts";
+
+export interface ForwarderOptions {
+  readonly buffer: ForwardBuffer;
+  readonly destination: Destination;
+  readonly health: Health;
+  /** Runs before each attempt. */
+  readonly prepare: () => Promise<void>;
+  /** Ends the sending; what is left stays in the buffer. */
+  readonly signal: AbortSignal;
+}
+
+/** Sends `items` whole, or in parts if the server refuses it. */
+interface Sending<Item> {
+  readonly items: readonly Item[];
+  readonly send: (items: readonly Item[]) => Promise<void>;
+  readonly countOf: (item: Item) => number;
+  readonly nameOf: (item: Item) => string;
+}
+
+const why = {
+  full: "the buffer was full",
+  age: "they were older than the buffer keeps",
+  memory: "the disk could not keep up",
+} as const;
+
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  #wake: (() => void) | undefined;
+  #isStored = true;
+  #newestMs: number | undefined;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+  }
+
+  /** The newest time of a point that the server has, in ms. */
+  get newestMs(): number | undefined {
+    return this.#newestMs;
+  }
+
+  /** There may be new entries. */
+  stored(): void {
+    this.#isStored = true;
+    this.#wake?.();
+  }
+
+  /** Runs until the signal. */
+  async run(): Promise<void> {
+    const { signal } = this.#options;
+    signal.addEventListener("abort", () => this.#wake?.());
+    for (let failed = 0; !signal.aborted; ) {
+      this.#isStored = false;
+      try {
+        await this.#options.prepare();
+        const isIdle = !(await this.#sendOldest());
+        failed = 0;
+        if (isIdle) await this.#untilStored();
+      } catch (problem) {
+        if (signal.aborted) return;
+        if (!(problem instanceof ServerProblem)) throw problem;
+        this.#options.health.problem("server", problem.message);
+        const waitMs = Math.min(limits.connectorRetryWaitMsMax, 500 * 2 ** failed);
+        failed += 1;
+        await pause(waitMs, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+
+  #untilStored(): Promise<void> {
+    if (this.#isStored || this.#options.signal.aborted) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    return promise;
+  }
+
+  /** Whether there was something to send. */
+  async #sendOldest(): Promise<boolean> {
+    const { buffer, health } = this.#options;
+    const entries = buffer.oldest(limits.connectorPointsPerRequest);
+    if (entries.length === 0) {
+      await this.#tellDrops();
+      return false;
+    }
+    const refused = await this.#send(entries);
+    buffer.remove(entries, refused);
+    health.solved("server");
+    await this.#tellDrops();
+    return true;
+  }
+
+  /** The number of records that the server refused. */
+  async #send(entries: readonly Entry[]): Promise<number> {
+    const { destination } = this.#options;
+    switch (entries[0]!.kind) {
+      case "numbers":
+      case "strings":
+        return await this.#sendPoints(this.#pointsOf(entries));
+      case "events":
+        return await this.#sendInParts({
+          items: itemsOf<SourceEvent>(entries),
+          send: (items) => destination.createEvents(items),
+          countOf: () => 1,
+          nameOf: ({ sourceId }) => `the event ${sourceId}`,
+        });
+      case "rows":
+        return await this.#sendInParts({
+          items: itemsOf<SourceRow>(entries),
+          send: (items) => destination.insertRows(items),
+          countOf: () => 1,
+          nameOf: ({ database, table, key }) => `the row ${key} of ${database}.${table}`,
+        });
+    }
+  }
+
+  async #sendPoints({ batch, newestMs }: { batch: SeriesPoints[]; newestMs: number }): Promise<number> {
+    const { destination } = this.#options;
+    const refused = await this.#sendInParts({
+      items: batch,
+      send: (items) => destination.insert(items),
+      countOf: ({ points }) => points,
+      nameOf: ({ series, points }) => `${points} points of ${destination.nameOf(series)}`,
+    });
+    this.#newestMs = Math.max(newestMs, this.#newestMs ?? newestMs);
+    return refused;
+  }
+
+  /** Halves what the server refuses (400) until it is one item, which is given up. */
+  async #sendInParts<Item>(sending: Sending<Item>): Promise<number> {
+    const { items, send, countOf, nameOf } = sending;
+    if (items.length === 0) return 0;
+    try {
+      await send(items);
+      return 0;
+    } catch (problem) {
+      const isRefused = problem instanceof ServerProblem && [400, 404, 409, 413].includes(problem.status!);
+      if (!isRefused) throw problem;
+      if (items.length > 1) {
+        const half = items.length >> 1;
+        const first = await this.#sendInParts({ ...sending, items: items.slice(0, half) });
+        return first + (await this.#sendInParts({ ...sending, items: items.slice(half) }));
+      }
+      this.#options.health.note("records", `The server refused ${nameOf(items[0]!)}: ${problem.message}`);
+      return countOf(items[0]!);
+    }
+  }
+
+  /** The points of each series in the order in which they arrived. */
+  #pointsOf(entries: readonly Entry[]): { batch: SeriesPoints[]; newestMs: number } {
+    const { buffer } = this.#options;
+    const json = new Map<number, { json: string; points: number }>();
+    let newestMs = Number.NEGATIVE_INFINITY;
+    const add = (series: number, time: number, value: string) => {
+      const point = `{"timestamp":${time},"value":${value}}`;
+      const known = json.get(series);
+      if (known) {
+        known.json += `,${point}`;
+        known.points += 1;
+      } else json.set(series, { json: point, points: 1 });
+      if (time > newestMs) newestMs = time;
+    };
+    for (const { kind, body } of entries)
+      if (kind === "strings")
+        for (const [series, time, value] of decodeStrings(body)) add(series, time, JSON.stringify(value));
+      else {
+        const { series, times, values } = decodeNumbers(body);
+        for (let i = 0; i < times.length; i += 1) add(series[i]!, times[i]!, String(values[i]));
+      }
+    const batch = [...json].map(([series, points]) => ({ series: buffer.seriesOf(series), ...points }));
+    return { batch, newestMs };
+  }
+
+  /** An event for each gap, so that people see it beside the data. */
+  async #tellDrops(): Promise<void> {
+    const { buffer, destination } = this.#options;
+    if (buffer.counts.dropped === 0) return;
+    const drops = buffer.finalDrops();
+    if (drops.length === 0) return;
+    await destination.createEvents(drops.map((drop) => eventOf(drop, buffer.instance)));
+    buffer.removeDrops(drops);
+  }
+}
+
+const eventOf = ({ id, why: reason, items, fromMs, toMs }: Drop, instance: string): SourceEvent => ({
+  sourceId: `${instance}:dropped:${id}`,
+  ...{ type: "connector", subtype: "dropped", startTime: fromMs, endTime: toMs },
+  description: `${items} records of the source were dropped, because ${why[reason]}`,
+  metadata: { records: String(items), reason },
+});
+
+const itemsOf = <Item>(entries: readonly Entry[]): Item[] =>
+  entries.flatMap(({ body }) => parseJson(Buffer.from(body).toString()) as Item[]);

@@ -1,0 +1,64 @@
+// A session with an MQTT broker that acknowledges a message when its records are on disk.
+import { once } from "node:events";
+import { connect, connectAsync, type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
+import { generate } from "mqtt-packet";
+
+export interface SessionOptions {
+  readonly url: string;
+  readonly client: IClientOptions;
+  readonly topics: readonly string[];
+  readonly qos: 0 | 1;
+  /** Resolves when the records of the message are on disk. */
+  readonly onMessage: (packet: IPublishPacket) => Promise<void>;
+  readonly onConnected: (client: MqttClient) => void;
+  readonly onProblem: (message: string) => void;
+}
+
+/**
+ * Runs until the signal; connects again by itself. The broker keeps the session, so that it sends again what
+ * was not acknowledged.
+ */
+export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
+  const client = connect(options.url, { ...options.client, manualConnect: true, resubscribe: false });
+  prepare(client, options);
+  client.connect();
+  if (!signal.aborted) await once(signal, "abort");
+  await client.endAsync(true);
+}
+
+function prepare(client: MqttClient, options: SessionOptions): void {
+  const { topics, qos, onMessage, onConnected, onProblem } = options;
+  let connection = 0;
+  // The library acknowledges a message when this calls back without an error, and then reads the next one.
+  // With an error it reads the next one at once, so that many messages wait for the disk together.
+  client.handleMessage = (packet, next) => {
+    const receivedOn = connection;
+    const { qos: sentQos, messageId } = packet;
+    onMessage(packet).then(
+      () => {
+        if (sentQos === 1 && receivedOn === connection && messageId !== undefined)
+          client.stream.write(generate({ cmd: "puback", messageId, reasonCode: 0 }, client.options));
+      },
+      (problem: unknown) => onProblem((problem as Error).message),
+    );
+    next(new Error("acknowledged later"));
+  };
+  client.on("connect", () => {
+    connection += 1;
+    client.subscribeAsync([...topics], { qos }).then(
+      () => onConnected(client),
+      (problem: unknown) => onProblem(`The broker refused the subscription: ${(problem as Error).message}`),
+    );
+  });
+  client.on("close", () => {
+    connection += 1;
+  });
+  client.on("error", (problem) => onProblem(problem.message));
+  client.on("offline", () => onProblem("The connection to the broker was lost"));
+}
+
+/** Connects once. Throws the reason if it cannot. */
+export async function tryConnection(url: string, client: IClientOptions): Promise<void> {
+  const connected = await connectAsync(url, { ...client, clean: true, reconnectPeriod: 0 }, false);
+  await connected.endAsync(true);
+}

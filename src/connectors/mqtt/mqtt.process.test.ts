@@ -1,0 +1,243 @@
+// `millrace connect` between a real broker and a real server: what was acknowledged arrives, once, also when
+// the connector, the server or the broker ends in between.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { temporaryFolder } from "../../../test/support/folder.ts";
+import { type Broker, startMosquitto } from "../../../test/support/mosquitto.ts";
+import { needs } from "../../../test/support/needs.ts";
+import {
+  endLeftProcesses,
+  type RunningProcess,
+  runMillrace,
+  serveMillrace,
+} from "../../../test/support/process.ts";
+
+const adminKey = "the-key-of-the-connector-0123456789-abcdef";
+const settings = { MILLRACE_ADMIN_KEY: adminKey };
+type Json = Readonly<Record<string, unknown>>;
+
+async function until(isTrue: () => Promise<boolean>, what: string): Promise<void> {
+  const endMs = performance.now() + 60_000;
+  while (!(await isTrue())) {
+    if (performance.now() > endMs) assert.fail(`not within a minute: ${what}`);
+    await pause(50);
+  }
+}
+
+describe("MQTT", needs("mosquitto"), () => {
+  let broker: Broker;
+  let server: Awaited<ReturnType<typeof serveMillrace>>;
+  const data = temporaryFolder();
+  before(async () => {
+    broker = await startMosquitto();
+    server = await serveMillrace({ ...settings, MILLRACE_DATA: data }, temporaryFolder());
+  });
+  after(async () => {
+    endLeftProcesses();
+    await broker.stop();
+  });
+
+  async function api(method: string, path: string, body?: object): Promise<Json[]> {
+    const response = await fetch(`${server.baseUrl}/api/0.6/projects/default/${path}`, {
+      method,
+      headers: { "api-key": adminKey, "content-type": "application/json" },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const { data: found, error } = (await response.json()) as { data?: { items: Json[] }; error?: Json };
+    assert.equal(response.status, 200, JSON.stringify(error));
+    return found!.items;
+  }
+
+  const countOf = async (name: string): Promise<number> => {
+    const found = await api("GET", `timeseries?name=${encodeURIComponent(name)}`);
+    if (found.length === 0) return 0;
+    const query = "aggregates=count&granularity=365d&start=0&limit=1000";
+    const [item] = await api("GET", `timeseries/data/${encodeURIComponent(name)}?${query}`);
+    return (item!["datapoints"] as { count: number }[]).reduce((sum, { count }) => sum + count, 0);
+  };
+
+  /** A configuration file for these topics. */
+  function configured(
+    name: string,
+    read: readonly Json[],
+    more: { source?: Json; buffer?: Json } = {},
+  ): string {
+    const file = join(temporaryFolder(), "plant.yaml");
+    const content = {
+      ...{ version: 1, name, buffer: more.buffer ?? {} },
+      source: { type: "mqtt", url: broker.url, read, ...more.source },
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the connector replaces it.
+      destination: { server: server.baseUrl, key: "${MILLRACE_KEY}", prefix: `${name}/` },
+    };
+    writeFileSync(file, JSON.stringify(content));
+    return file;
+  }
+
+  const connect = (file: string, ...words: string[]): RunningProcess =>
+    runMillrace(["connect", file, ...words], { MILLRACE_KEY: adminKey }, temporaryFolder());
+
+  async function stopped(connector: RunningProcess): Promise<string> {
+    connector.child.kill("SIGINT");
+    const { status, output, errors } = await connector.ended;
+    assert.equal(status, 0, output + errors);
+    return output;
+  }
+
+  test("values, JSON and strings arrive with units, and what cannot be read is counted", async () => {
+    const file = configured("first", [
+      { topic: "hall/+/temperature", format: "value", series: "{2}.temperature", unit: "degC" },
+      { topic: "hall/+/state", format: "value", series: "{2}.state", isString: true },
+      {
+        ...{ topic: "json/#", format: "json" },
+        map: `[values.{"series": $levels[1] & "." & name, "value": v, "timestamp": t},
+          {"event": {"sourceId": id, "type": "report", "startTime": 5000}},
+          {"row": {"database": "mqtt", "table": "reports", "key": id, "columns": {"n": $count(values)}}}]`,
+      },
+    ]);
+    const connector = connect(file);
+    const publisher = await broker.client();
+    await until(async () => connector.output().includes("Subscribed"), "the start");
+    await publisher.publishAsync("hall/pump/temperature", " 21.5 ", { qos: 1 });
+    await publisher.publishAsync("hall/pump/temperature/else", "1", { qos: 1 });
+    await publisher.publishAsync("hall/pump/state", "läuft", { qos: 1 });
+    await publisher.publishAsync("hall/pump/temperature", "warm", { qos: 1 });
+    const values = [
+      { name: "a", v: 1.5, t: 1_000 },
+      { name: "b", v: true, t: "1970-01-01T00:00:02Z" },
+    ];
+    await publisher.publishAsync("json/x", JSON.stringify({ id: "r1", values }), { qos: 1 });
+    await publisher.publishAsync("json/x", "{", { qos: 1 });
+    await until(async () => (await countOf("first/x.b")) === 1, "the last value");
+    await until(async () => (await countOf("first/pump.temperature")) === 1, "the first value");
+    const [series] = await api("GET", "timeseries?name=first/pump.temperature");
+    assert.equal(series!["unit"], "degC");
+    const items = ["first/pump.temperature", "first/pump.state", "first/x.a", "first/x.b"];
+    const latest = await api("POST", "timeseries/latest", { items: items.map((name) => ({ name })) });
+    const points = latest.map(
+      ({ datapoints }) => (datapoints as { timestamp: number; value: unknown }[])[0]!,
+    );
+    assert.deepEqual(
+      points.map(({ value }) => value),
+      [21.5, "läuft", 1.5, 1],
+    );
+    assert.deepEqual([points[2]!.timestamp, points[3]!.timestamp], [1_000, 2_000]);
+    await until(async () => (await api("GET", "events?type=report")).length === 1, "the event");
+    assert.deepEqual((await api("GET", "events?type=report"))[0]!["source"], "first");
+    const output = await stopped(connector);
+    assert.match(output, /"warm" is no number/);
+    await publisher.endAsync();
+  });
+
+  test("nothing acknowledged is lost when connector, server and broker end in between", async () => {
+    const map = '[{"series": $levels[1], "value": n, "timestamp": t}]';
+    const file = configured("lasting", [{ topic: "load/+", format: "json", map }]);
+    let connector = connect(file);
+    await until(async () => connector.output().includes("Subscribed"), "the start");
+    const publisher = await broker.client();
+    const perRound = 400;
+    let sent = 0;
+    const publish = async () => {
+      const messages = Array.from({ length: perRound }, () => {
+        const time = 1_600_000_000_000 + sent++;
+        return publisher.publishAsync("load/s", JSON.stringify({ n: time % 1_000, t: time }), { qos: 1 });
+      });
+      await Promise.all(messages);
+    };
+    await publish();
+    for (const _ of [1, 2]) {
+      const publishing = publish();
+      await pause(40);
+      connector.child.kill("SIGKILL");
+      await connector.ended;
+      await publishing;
+      connector = connect(file);
+    }
+    server.child.kill("SIGKILL");
+    await server.ended;
+    await publish();
+    const port = new URL(server.baseUrl).port;
+    const again = { ...settings, MILLRACE_DATA: data, MILLRACE_PORT: port };
+    server = await serveMillrace(again, temporaryFolder());
+    await publish();
+    await broker.stop();
+    await broker.start();
+    await until(async () => publisher.connected, "the publisher's return");
+    await publish();
+    await until(async () => (await countOf("lasting/s")) === sent, `all ${sent} points`);
+    const output = await stopped(connector);
+    assert.match(output, /server: works again/);
+    await publisher.endAsync();
+  });
+
+  test("a full buffer drops the oldest points, and the server has an event that says so", async () => {
+    const map = '{"series": "s", "value": n, "timestamp": n}';
+    const file = configured("small", [{ topic: "small", format: "json", map }], {
+      buffer: { bytes: "2KiB" },
+    });
+    const { port } = new URL(server.baseUrl);
+    server.child.kill("SIGKILL");
+    await server.ended;
+    const connector = connect(file);
+    await until(async () => connector.output().includes("Subscribed"), "the start");
+    const publisher = await broker.client();
+    for (let n = 1; n <= 300; n += 1)
+      await publisher.publishAsync("small", JSON.stringify({ n }), { qos: 1 });
+    await pause(500);
+    server = await serveMillrace(
+      { ...settings, MILLRACE_DATA: data, MILLRACE_PORT: port },
+      temporaryFolder(),
+    );
+    const events = () => api("GET", "events?type=connector");
+    await until(async () => (await events()).length > 0, "the event");
+    await until(async () => (await countOf("small/s")) > 0, "the points");
+    await stopped(connector);
+    const dropped = (await events()).reduce(
+      (sum, { metadata }) => sum + Number((metadata as Json)["records"]),
+      0,
+    );
+    assert.ok(dropped >= 150, `${dropped} dropped`);
+    assert.equal((await countOf("small/s")) + dropped, 300);
+    await publisher.endAsync();
+  });
+
+  test("check, print and a dry run say what they find, and write nothing", async () => {
+    const read = [{ topic: "dry/+", format: "value", series: "{-1}" }];
+    const file = configured("dry", read, { source: { username: "u", password: "secret" } });
+    const ended = async (...words: string[]) => await connect(file, ...words).ended;
+    const check = await ended("check");
+    assert.match(check.output, /^ok +source: mqtt:.*\nok +server: .* has the project default/);
+    assert.equal(check.status, 0);
+    const print = (await ended("print")).output;
+    assert.ok(print.includes("key: $") && !print.includes("secret"), print);
+    const dry = connect(file, "--dry-run");
+    const publisher = await broker.client();
+    await until(async () => {
+      await publisher.publishAsync("dry/x", "5", { qos: 1 });
+      return dry.output().includes("point ");
+    }, "a point");
+    assert.match(await stopped(dry), /point {2}\S+ {2}x {2}5\n[\s\S]*nothing written/);
+    assert.equal(await countOf("dry/x"), 0);
+    await publisher.endAsync();
+  });
+
+  test("what is wrong in a configuration is refused with its place", async () => {
+    const good = { topic: "t", format: "value", series: "s" };
+    const refusals: readonly (readonly [read: Json, more: Json, message: RegExp])[] = [
+      [{ ...good, serie: "s" }, {}, /source\.read\.0 has unknown keys: serie/],
+      [{ ...good, format: "xml" }, {}, /source\.read\.0/],
+      [{ topic: "t", format: "json", map: "[" }, {}, /not valid JSONata/],
+      [good, { port: 5 }, /source has unknown keys: port/],
+      [good, { url: "http://broker" }, /source\.url/],
+      [good, { type: "mqqt" }, /source\.type must be one of mqtt/],
+    ];
+    for (const [read, source, message] of refusals) {
+      const { status, output } = await connect(configured("bad", [read], { source }), "check").ended;
+      assert.deepEqual([status, message.test(output)], [2, true], output);
+    }
+    const small = configured("bad", [good], { buffer: { bytes: "1GB" } });
+    assert.match((await connect(small).ended).output, /buffer\.bytes is a number with one of B, KiB/);
+  });
+});

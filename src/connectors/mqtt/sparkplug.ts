@@ -1,0 +1,158 @@
+// Follows Sparkplug edge nodes: births, aliases, data, gaps in the sequence, deaths.
+import type { SeriesDescription, SourceEvent, SourcePoint } from "../records.ts";
+import { decodeSparkplug, type SparkplugMetric, type SparkplugPayload } from "./sparkplug-payload.ts";
+import { fillTemplate } from "./topics.ts";
+
+export interface SparkplugRecords {
+  readonly points: readonly SourcePoint[];
+  readonly events: readonly SourceEvent[];
+  /** The topic to request a new birth from, because the state of the node is not known. */
+  readonly rebirth?: string;
+}
+
+/** The topic `spBv1.0/{group}/{type}/{node}/{device}`. */
+interface Address {
+  readonly group: string;
+  readonly type: string;
+  readonly node: string;
+  readonly device: string;
+}
+
+/** What the last birth of a node said. */
+interface Node {
+  /** By device and alias. */
+  readonly metrics: Map<string, SeriesDescription>;
+  sequence: number;
+  birthSequence: number | undefined;
+}
+
+/** Types of strings: String, DateTime has a number, Text, UUID. */
+const textTypes: ReadonlySet<number> = new Set([12, 14, 15]);
+const booleanType = 11;
+const nothing = { points: [], events: [] } as const;
+
+export class SparkplugNodes {
+  readonly #template: string;
+  readonly #nodes = new Map<string, Node>();
+  readonly #series = new Map<string, SeriesDescription>();
+
+  constructor(template = "{group}/{node}/{device}/{metric}") {
+    this.#template = template;
+  }
+
+  /** The records of a message. Throws a `RangeError` if the payload is not one of Sparkplug. */
+  read(levels: readonly string[], payload: Uint8Array, nowMs: number): SparkplugRecords {
+    const [, group = "", type = "", node = "", device = ""] = levels;
+    if (group === "STATE" || !/^[ND](BIRTH|DATA|DEATH)$/.test(type)) return nothing;
+    const address = { group, type, node, device };
+    const decoded = decodeSparkplug(payload);
+    if (type.endsWith("DEATH")) return this.#death(address, decoded, nowMs);
+    return type.endsWith("BIRTH")
+      ? this.#birth(address, decoded, nowMs)
+      : this.#data(address, decoded, nowMs);
+  }
+
+  #birth(address: Address, payload: SparkplugPayload, nowMs: number): SparkplugRecords {
+    const { group, node, device, type } = address;
+    const key = `${group}/${node}`;
+    if (type === "NBIRTH") {
+      const bdSeq = payload.metrics.find(({ name }) => name === "bdSeq")?.value;
+      const birthSequence = typeof bdSeq === "number" ? bdSeq : undefined;
+      this.#nodes.set(key, { metrics: new Map(), sequence: payload.sequence ?? 0, birthSequence });
+    }
+    const known = this.#nodes.get(key);
+    if (!known) return { ...nothing, rebirth: rebirthTopic(address) };
+    const isGap = type === "DBIRTH" && !follows(known, payload);
+    for (const metric of payload.metrics) {
+      if (metric.name === undefined || metric.name === "bdSeq") continue;
+      const series = this.#seriesOf(address, metric);
+      known.metrics.set(`${device}\0${metric.name}`, series);
+      if (metric.alias !== undefined) known.metrics.set(`${device}\0#${metric.alias}`, series);
+    }
+    const points = this.#pointsOf(known, address, payload, nowMs).points;
+    return { points, events: [], ...(isGap && { rebirth: rebirthTopic(address) }) };
+  }
+
+  #data(address: Address, payload: SparkplugPayload, nowMs: number): SparkplugRecords {
+    const known = this.#nodes.get(`${address.group}/${address.node}`);
+    if (!known) return { ...nothing, rebirth: rebirthTopic(address) };
+    const isGap = !follows(known, payload);
+    const { points, isUnknown } = this.#pointsOf(known, address, payload, nowMs);
+    return { points, events: [], ...((isGap || isUnknown) && { rebirth: rebirthTopic(address) }) };
+  }
+
+  /** The death of an earlier birth is late, and says nothing of the node that lives. */
+  #death({ group, node, device, type }: Address, payload: SparkplugPayload, nowMs: number): SparkplugRecords {
+    const key = `${group}/${node}`;
+    const bdSeq = payload.metrics.find(({ name }) => name === "bdSeq")?.value;
+    const birth = this.#nodes.get(key)?.birthSequence;
+    if (type === "NDEATH" && birth !== undefined && bdSeq !== undefined && bdSeq !== birth) return nothing;
+    if (type === "NDEATH") this.#nodes.delete(key);
+    const what = type === "NDEATH" ? `The edge node ${key}` : `The device ${key}/${device}`;
+    const startTime = payload.timestamp ?? nowMs;
+    const event: SourceEvent = {
+      sourceId: `${type}:${key}/${device}:${startTime}`,
+      ...{ type: "sparkplug", subtype: type, startTime },
+      description: `${what} went offline; its values are stale from here on`,
+      metadata: { group, node, ...(device !== "" && { device }) },
+    };
+    return { points: [], events: [event] };
+  }
+
+  #pointsOf(known: Node, { device }: Address, payload: SparkplugPayload, nowMs: number) {
+    const points: SourcePoint[] = [];
+    let isUnknown = false;
+    for (const metric of payload.metrics) {
+      const { name, alias, value } = metric;
+      if (name === "bdSeq") continue;
+      const series = known.metrics.get(`${device}\0${name ?? `#${alias}`}`);
+      if (!series) isUnknown = true;
+      else if (value !== undefined && (typeof value === "string") === (series.isString === true))
+        points.push({ series, timestamp: metric.timestamp ?? payload.timestamp ?? nowMs, value });
+    }
+    return { points, isUnknown };
+  }
+
+  #seriesOf({ group, node, device }: Address, metric: SparkplugMetric): SeriesDescription {
+    const values = { group, node, device, metric: metric.name! };
+    const name = fillTemplate(this.#template, [], values).replaceAll(/\/{2,}/g, "/");
+    const unit = metric.properties["engUnit"] ?? metric.properties["Engineering Units"];
+    const description: SeriesDescription = {
+      name,
+      ...(metric.type !== undefined && textTypes.has(metric.type) && { isString: true }),
+      ...(metric.type === booleanType && { isStep: true }),
+      ...(unit !== undefined && { unit }),
+      metadata: { ...metric.properties, group, node, ...(device !== "" && { device }), metric: metric.name! },
+      assetPath: [group, node, ...(device === "" ? [] : [device])],
+    };
+    const before = this.#series.get(name);
+    if (before && JSON.stringify(before) === JSON.stringify(description)) return before;
+    this.#series.set(name, description);
+    return description;
+  }
+}
+
+const rebirthTopic = ({ group, node }: Address) => `spBv1.0/${group}/NCMD/${node}`;
+
+/** Whether the message is the next one of its node. Remembers its number. */
+function follows(known: Node, { sequence }: SparkplugPayload): boolean {
+  if (sequence === undefined) return true;
+  const isNext = sequence === (known.sequence + 1) % 256;
+  known.sequence = sequence;
+  return isNext;
+}
+
+/** The payload of the command `Node Control/Rebirth`. */
+export function rebirthPayload(nowMs: number): Buffer {
+  const name = Buffer.from("Node Control/Rebirth");
+  const metric = Buffer.from([0x0a, name.length, ...name, 0x20, booleanType, 0x70, 1]);
+  return Buffer.from([0x08, ...varint(BigInt(nowMs)), 0x12, metric.length, ...metric]);
+}
+
+function varint(value: bigint): number[] {
+  const bytes: number[] = [];
+  for (let left = value; ; left >>= 7n) {
+    if (left < 0x80n) return [...bytes, Number(left)];
+    bytes.push(Number(left & 0x7fn) | 0x80);
+  }
+}

@@ -1,0 +1,7 @@
+// The kinds of sources that a connector reads.
+import { mqttKind } from "./mqtt/mqtt-source.ts";
+import type { SourceKind } from "./source.ts";
+
+export const sourceKinds: Readonly<Record<string, SourceKind>> = {
+  mqtt: mqttKind,
+};

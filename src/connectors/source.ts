@@ -1,0 +1,37 @@
+// The interface of a source: one kind of system that a connector reads.
+import type { TSchema } from "typebox";
+import type { Health } from "./health.ts";
+import type { Intake } from "./intake.ts";
+import type { SeriesDescription } from "./records.ts";
+
+export interface LatestTimes {
+  /** The time of the newest point of each series on the server, in ms; undefined without a point. */
+  latest(series: readonly SeriesDescription[]): Promise<(number | undefined)[]>;
+}
+
+/** What a source needs while it runs. */
+export interface SourceRun {
+  readonly intake: Intake;
+  readonly health: Health;
+  readonly server: LatestTimes;
+  /** Aborted to end the run: the source hands over what it has and returns. */
+  readonly signal: AbortSignal;
+}
+
+export interface PlantSource {
+  /** The address without secrets, for messages and the server's list of connectors. */
+  readonly address: string;
+  /** Reaches the system; returns a line that says what it found. Throws with the reason if it cannot. */
+  check(signal: AbortSignal): Promise<string>;
+  /** A proposal for the part `source` of the configuration, from what the system has. */
+  discover?(signal: AbortSignal): Promise<object>;
+  /** Reads until the signal. Connects again by itself; throws only if no later attempt can succeed. */
+  run(run: SourceRun): Promise<void>;
+}
+
+/** A kind of source: the schema of its part of the configuration, and its making. */
+export interface SourceKind {
+  readonly schema: TSchema;
+  /** Refuses (`UsageError`) what the schema cannot say. */
+  readonly make: (configuration: never) => PlantSource;
+}

@@ -1,0 +1,68 @@
+// An MQTT broker for tests: Debian's mosquitto on a free port, which keeps sessions on its disk.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { connectAsync, type MqttClient } from "mqtt";
+import { temporaryFolder } from "./folder.ts";
+
+export interface Broker {
+  readonly url: string;
+  client(): Promise<MqttClient>;
+  /** Ends it in order, so that it saves its sessions. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+export async function startMosquitto(): Promise<Broker> {
+  const port = await freePort();
+  const folder = temporaryFolder();
+  const file = join(folder, "mosquitto.conf");
+  const lines = [
+    `listener ${port} 127.0.0.1`,
+    "allow_anonymous true",
+    "max_queued_messages 0",
+    "max_inflight_messages 0",
+    "persistence true",
+    `persistence_location ${folder}/`,
+    ...(process.getuid?.() === 0 ? ["user root"] : []),
+  ];
+  writeFileSync(file, `${lines.join("\n")}\n`);
+  const url = `mqtt://127.0.0.1:${port}`;
+  let child: ChildProcess | undefined;
+  const broker: Broker = {
+    url,
+    client: () => connectAsync(url, { reconnectPeriod: 100 }),
+    async start() {
+      child = spawn("mosquitto", ["-c", file], { stdio: "ignore" });
+      for (;;) {
+        try {
+          await (await connectAsync(url, { reconnectPeriod: 0 }, false)).endAsync();
+          return;
+        } catch {
+          await pause(50);
+        }
+      }
+    },
+    async stop() {
+      if (!child) return;
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+      child = undefined;
+    },
+  };
+  await broker.start();
+  return broker;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
