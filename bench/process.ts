@@ -68,14 +68,20 @@ async function responds(url: string): Promise<boolean> {
 const tailOf = (folder: string): string => readFileSync(join(folder, "output.log"), "utf8").slice(-1500);
 
 /** Highest resident memory of the process so far, in MiB. */
-export const peakMemoryMb = (one: Started): number => memoryOf(one, "VmHWM");
+export const peakMemoryMb = (one: Pick<Started, "child">): number => memoryOf(one, "VmHWM");
 
 /** Resident memory of the process now, in MiB. */
 export const memoryMb = (one: Started): number => memoryOf(one, "VmRSS");
 
-function memoryOf({ child }: Started, what: string): number {
+function memoryOf({ child }: Pick<Started, "child">, what: string): number {
   const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
   return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(status)?.[1]) / 1024;
+}
+
+/** Processor time of the process so far, in seconds (Linux counts it in hundredths). */
+export function processorSeconds({ child }: Pick<Started, "child">): number {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
 /** Bytes that the files below a folder take on disk. */

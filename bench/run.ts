@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureCodecs } from "./codecs.ts";
+import { fullConnectors, measureConnectors, quickConnectors } from "./connectors.ts";
 import { consoleParts, measureConsole } from "./console/console.ts";
 import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
 import { measureLate } from "./late.ts";
@@ -43,6 +44,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
   --console   instead of workloads: the web console in Chromium (15 minutes, 3 GB); --only open,drag for parts
   --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
+  --connectors  instead of workloads: messages of a broker, and the backlog of an outage (2 minutes)
   --cluster   the workloads with the datapoints in ClickHouse, beside the same work by ClickHouse alone
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
@@ -55,6 +57,7 @@ const { values: options } = parseArgs({
     scale: { type: "boolean", default: false },
     codecs: { type: "boolean", default: false },
     cluster: { type: "boolean", default: false },
+    connectors: { type: "boolean", default: false },
     console: { type: "boolean", default: false },
     data: { type: "string" },
     write: { type: "boolean", default: false },
@@ -114,6 +117,12 @@ const isAsked = (names: readonly string[]) => only === undefined || names.some((
 async function scale(): Promise<void> {
   const tables = await measureScale((work) => onFresh(millrace, work), options.quick);
   show("Scale", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
+}
+
+async function benchConnectors(): Promise<void> {
+  const scale = options.quick ? quickConnectors : fullConnectors;
+  const table = await measureConnectors((work) => onFresh(millrace, work), scale);
+  show("Connectors", `${machine()}\n\n\`${command}\`: one round.\n\n${table}`);
 }
 
 async function benchConsole(): Promise<void> {
@@ -207,5 +216,6 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(sign
 if (options.help) console.log(usage);
 else if (options.scale) await scale();
 else if (options.console) await benchConsole();
+else if (options.connectors) await benchConnectors();
 else if (options.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
 else await bench();

@@ -2,7 +2,7 @@
 import { limit } from "./limit.ts";
 
 export const connectorsLimits = {
-  connectorPointsPerRequest: limit(100_000, "points", "Datapoints that a connector sends in one request."),
+  connectorPointsPerRequest: limit(50_000, "points", "Datapoints that a connector sends in one request."),
   connectorItemsPerRequest: limit(
     1_000,
     "items",
