@@ -122,6 +122,10 @@ invariant(
   "the server accepts the requests of the importer",
 );
 invariant(
+  5 * limits.connectorReportMs < limits.connectorSilentMs,
+  "a connector is not silent because some of its reports were lost",
+);
+invariant(
   limits.journalCheckpointBytes < limits.journalBytesMax,
   "a checkpoint begins before writes must wait",
 );

@@ -18,6 +18,9 @@ import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { type TimedRecords, timedRecords } from "./resources/common/restored-times.ts";
+import { connectorModel } from "./resources/connectors/connectors.odata.ts";
+import { connectorRoutes } from "./resources/connectors/connectors.rest.ts";
+import { connectorTable } from "./resources/connectors/schema.ts";
 import { contentsRoutes } from "./resources/contents/contents.rest.ts";
 import { levelRoutes } from "./resources/contents/levels.rest.ts";
 import { datapointRoutes } from "./resources/datapoints/datapoints.rest.ts";
@@ -211,6 +214,12 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     odata: none("trends are part of the REST API alone"),
     search: none("the list finds words with `query`"),
     timed: timedRecords(trendTable, { acl: "trendsAcl" }),
+  },
+  connectors: {
+    tables: [connectorTable],
+    routes: connectorRoutes,
+    odata: connectorModel,
+    ...{ search: noSearch, timed: notArchived },
   },
   demo: {
     tables: [demoTable],

@@ -77,6 +77,10 @@ export const transfers = {
   relationships: { archive: relationshipArchive, import: noFileFormat },
   contents: { archive: noRecords, import: noRecords },
   trends: { archive: trendArchive, import: noFileFormat },
+  connectors: {
+    archive: none("they are the state of running processes, which report to another server themselves"),
+    import: noFileFormat,
+  },
   demo: {
     archive: none("it is the state of a job; the records of a demo plant are archived as any others"),
     import: noFileFormat,

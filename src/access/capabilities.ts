@@ -42,6 +42,7 @@ export const aclRules = {
   relationshipsAcl: { actions: readWrite, scopes: everywhere },
   rawAcl: { actions: ["READ", "WRITE", "LIST"], scopes: everywhere },
   trendsAcl: { actions: readWrite, scopes: everywhere },
+  connectorsAcl: { actions: readWrite, scopes: everywhere },
   modelHostingAcl: { actions: readWrite, scopes: everywhere },
   threedAcl: { actions: ["READ", "CREATE", "UPDATE", "DELETE"], scopes: everywhere },
   analyticsAcl: { actions: ["READ", "EXECUTE", "LIST"], scopes: everywhere },

@@ -130,7 +130,12 @@ export class Connector {
     const report = {
       ...{ name: configuration.name, instance: this.#buffer.instance, source: configuration.source.type },
       ...{ address: source.address, version, startedTime: this.#startedMs, status, counts },
-      ...(shown && { error: { message: shown.message.slice(0, 1_000), time: shown.timeMs } }),
+      ...(shown && {
+        error: {
+          message: shown.message.slice(0, limits.connectorTextLengthMax).toWellFormed(),
+          time: shown.timeMs,
+        },
+      }),
       buffer: { points: buffer.items, bytes: buffer.bytes, oldestTime: buffer.oldestMs },
       ...(newestMs !== undefined && { newestTime: newestMs }),
     };

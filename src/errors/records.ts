@@ -44,9 +44,17 @@ export const recordFailures = {
   }),
   "names-taken": entry<{ what: string; field: string; names: readonly string[] }>({
     status: 409,
-    when: "Another user, security category or trend has this name, or the request twice: see `duplicates`.",
+    when: "Another user, category or trend has this name, or the request names it twice: see `duplicates`.",
     message: ({ what, field, names }) => `A ${what} has this ${field} already: ${firstOf(names)}`,
     members: ({ field, names }) => ({ duplicates: names.map((name) => ({ [field]: name })) }),
+  }),
+  "connector-name-in-use": entry<{ name: string; owner: string; seenMsAgo: number }>({
+    status: 409,
+    when: "A connector reports under the name of another process, which has reported lately.",
+    message: ({ name, owner, seenMsAgo }) =>
+      `Another process reports as the connector ${name}, last ${Math.round(seenMsAgo / 1000)} s ago with ` +
+      `the account ${owner}; give one of them another name, or stop it`,
+    members: ({ name }) => ({ duplicates: [{ name }] }),
   }),
   "asset-duplicates": entry<{ duplicates: readonly { source: string; sourceId: string }[] }>({
     status: 400,

@@ -1,4 +1,4 @@
-// Limits of `millrace connect`.
+// Limits of `millrace connect`, and of the reports that the server takes from connectors.
 import { limit } from "./limit.ts";
 
 export const connectorsLimits = {
@@ -24,5 +24,12 @@ export const connectorsLimits = {
     "The longest wait of a connector before it calls the server again.",
   ),
   connectorReportMs: limit(10_000, "ms", "How often a connector reports its state to the server."),
+  connectorReportsMax: limit(1_000, "reports", "Reports of connectors in one request. More are refused."),
+  connectorTextLengthMax: limit(1_000, "characters", "The address or the error message of a connector."),
+  connectorSilentMs: limit(
+    60_000,
+    "ms",
+    "A connector without a report for this time is SILENT. Four lost reports in a row do not matter.",
+  ),
   connectorFileBytesMax: limit(4 * 2 ** 20, "bytes", "The configuration file of a connector."),
 } as const;

@@ -63,6 +63,7 @@ const kindOfPath: readonly (readonly [start: string, Kind])[] = [
   ["/apikeys", "key"],
   ["/securitycategories", "category"],
   ["/trends", "trend"],
+  ["/connectors", "connector"],
   ["/restore/times", "asset"],
   ["/analytics/models/sourcepackages", "package"],
   ["/analytics/models", "model"],

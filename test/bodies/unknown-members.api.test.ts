@@ -55,7 +55,7 @@ function addNames({ properties = {}, items, anyOf = [], additionalProperties }: 
 
 const strange: readonly unknown[] = [
   ...["x", "", 7, -1.5, true, false, null, ["x"], [], [[{}]], {}, { set: "x" }, { in: [1], "": null }],
-  ...[Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`key${i}`, "value"]))],
+  ...[Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, "v"]))],
 ];
 
 /** The value with an unknown member of each such name in each object whose schema is not open. */

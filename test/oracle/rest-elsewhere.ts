@@ -11,7 +11,7 @@ const rows = ["1", "2", "3"];
 /** The label of a relationship. */
 const labelOf = (externalId: string) => words[names.indexOf(externalId)];
 
-/** Makes relationships, trends and raw rows. */
+/** Makes relationships, trends, connectors and raw rows. */
 export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> {
   plant.related = plant.of("assets")[0]!.externalId;
   const ends = {
@@ -25,6 +25,12 @@ export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> 
   await admin(`POST ${below("0.6")}/relationships`, { items: relationships });
   const trends = names.map((name) => ({ name, description: labelOf(name), definition: { of: name } }));
   await admin(`POST ${below("0.6")}/trends`, { items: trends });
+  const connectors = names.map((name) => ({
+    ...{ name, source: labelOf(name), instance: "a", version: "1", startedTime: 0, status: "STOPPED" },
+    counts: { received: 0, written: 0, refused: 0, dropped: 0 },
+    buffer: { points: 0, bytes: 0 },
+  }));
+  await admin(`POST ${below("0.6")}/connectors/report`, { items: connectors });
   plant.tableAssetIds = plant
     .of("assets")
     .slice(0, 20)
@@ -70,6 +76,34 @@ function trends({ random }: RandomCaller): RandomRequest {
     needs: ["trendsAcl", "READ"],
     seen: (reply) => reply.json.data.items.map((item) => item["definition"]),
     expected: names.filter(isFound).map((of) => ({ of })),
+  };
+}
+
+function connectors({ random }: RandomCaller): RandomRequest {
+  const [name, source] = [random.pick(names), random.pick(words)];
+  const [query, isFound] = random.pick<[string, (one: string) => boolean]>([
+    ["", () => true],
+    [`name=${encodeURIComponent(name)}`, (one) => one === name],
+    [`source=${source}`, (one) => labelOf(one) === source],
+    ["status=SILENT", () => false],
+  ]);
+  return {
+    ask: `GET ${below("0.6")}/connectors?${query}`,
+    needs: ["connectorsAcl", "READ"],
+    seen: (reply) => reply.json.data.items.map((item) => item["name"]),
+    expected: names.filter(isFound),
+  };
+}
+
+function connectorsOverOData(caller: RandomCaller): RandomRequest {
+  const isStopped = caller.random.chance(0.5);
+  const filter = encodeURIComponent(`Status ${isStopped ? "eq" : "ne"} 'STOPPED'`).replaceAll("'", "%27");
+  return {
+    ask: `GET /odata/v1/projects/demo/Connectors?$filter=${filter}`,
+    needs: ["connectorsAcl", "READ"],
+    refusals: "by status",
+    seen: (reply) => (reply.json as unknown as { value: { Name: string }[] }).value.map(({ Name }) => Name),
+    expected: isStopped ? names : [],
   };
 }
 
@@ -258,7 +292,7 @@ function job({ plant, rights }: RandomCaller): RandomRequest {
 
 export const readsElsewhere = [
   ...[relationships, oneRelationship, relationshipsOfAsset, filteredRelationships],
-  ...[trends, raw, tablesOfAsset, tagMatching, tagMatching],
+  ...[trends, connectors, connectorsOverOData, raw, tablesOfAsset, tagMatching, tagMatching],
   ...[sum, sum, similarity, similarity],
 ];
 

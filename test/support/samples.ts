@@ -33,6 +33,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   relationships: relationshipSamples,
   contents: noRecords,
   trends: trendSamples,
+  connectors: none("connectors report themselves: see connectors.api.test.ts"),
   demo: none("a test of its own loads the demo plant: see demo.api.test.ts"),
   models: none("models need Python: see models.api.test.ts"),
   archives: noRecords,

@@ -168,6 +168,18 @@ test("relationships", async () => {
   assert.deepEqual((await api.getRelationships(project)).data.items, []);
 });
 
+test("connectors", async () => {
+  const counts = { received: 2, written: 1, refused: 0, dropped: 0 };
+  const report = {
+    ...{ name: "hall", instance: "a", source: "mqtt", version: "1", startedTime: 0, counts },
+    ...{ status: "STOPPED" as const, buffer: { points: 1, bytes: 10 } },
+  };
+  const { id } = one(await api.postConnectorsReport(project, { items: [report] }));
+  assert.deepEqual(one(await api.getConnectorsByConnectorId(project, id)).counts, counts);
+  await api.postConnectorsDelete(project, { items: [id] });
+  assert.deepEqual((await api.getConnectors(project, { status: "STOPPED" })).data.items, []);
+});
+
 test("trends", async () => {
   const definition = { series: [{ name: "flow", color: null }] };
   const trend = one(await api.postTrends(project, { items: [{ name: "feed", definition }] }));
