@@ -1,90 +1,29 @@
 // `millrace connect` between a real broker and a real server: what was acknowledged arrives, once, also when
 // the connector, the server or the broker ends in between.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { temporaryFolder } from "../../../test/support/folder.ts";
+import { ConnectedServer, connect, stopped, until } from "../../../test/support/connector.ts";
 import { type Broker, startMosquitto } from "../../../test/support/mosquitto.ts";
 import { needs } from "../../../test/support/needs.ts";
-import {
-  endLeftProcesses,
-  type RunningProcess,
-  runMillrace,
-  serveMillrace,
-} from "../../../test/support/process.ts";
+import { endLeftProcesses } from "../../../test/support/process.ts";
 
-const adminKey = "the-key-of-the-connector-0123456789-abcdef";
-const settings = { MILLRACE_ADMIN_KEY: adminKey };
 type Json = Readonly<Record<string, unknown>>;
-
-async function until(isTrue: () => Promise<boolean>, what: string): Promise<void> {
-  const endMs = performance.now() + 60_000;
-  while (!(await isTrue())) {
-    if (performance.now() > endMs) assert.fail(`not within a minute: ${what}`);
-    await pause(50);
-  }
-}
 
 describe("MQTT", needs("mosquitto"), () => {
   let broker: Broker;
-  let server: Awaited<ReturnType<typeof serveMillrace>>;
-  const data = temporaryFolder();
+  const server = new ConnectedServer();
   before(async () => {
     broker = await startMosquitto();
-    server = await serveMillrace({ ...settings, MILLRACE_DATA: data }, temporaryFolder());
+    await server.start();
   });
   after(async () => {
     endLeftProcesses();
     await broker.stop();
   });
 
-  async function api(method: string, path: string, body?: object): Promise<Json[]> {
-    const response = await fetch(`${server.baseUrl}/api/0.6/projects/default/${path}`, {
-      method,
-      headers: { "api-key": adminKey, "content-type": "application/json" },
-      ...(body && { body: JSON.stringify(body) }),
-    });
-    const { data: found, error } = (await response.json()) as { data?: { items: Json[] }; error?: Json };
-    assert.equal(response.status, 200, JSON.stringify(error));
-    return found!.items;
-  }
-
-  const countOf = async (name: string): Promise<number> => {
-    const found = await api("GET", `timeseries?name=${encodeURIComponent(name)}`);
-    if (found.length === 0) return 0;
-    const query = "aggregates=count&granularity=365d&start=0&limit=1000";
-    const [item] = await api("GET", `timeseries/data/${encodeURIComponent(name)}?${query}`);
-    return (item!["datapoints"] as { count: number }[]).reduce((sum, { count }) => sum + count, 0);
-  };
-
-  /** A configuration file for these topics. */
-  function configured(
-    name: string,
-    read: readonly Json[],
-    more: { source?: Json; buffer?: Json } = {},
-  ): string {
-    const file = join(temporaryFolder(), "plant.yaml");
-    const content = {
-      ...{ version: 1, name, buffer: more.buffer ?? {} },
-      source: { type: "mqtt", url: broker.url, read, ...more.source },
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: the connector replaces it.
-      destination: { server: server.baseUrl, key: "${MILLRACE_KEY}", prefix: `${name}/` },
-    };
-    writeFileSync(file, JSON.stringify(content));
-    return file;
-  }
-
-  const connect = (file: string, ...words: string[]): RunningProcess =>
-    runMillrace(["connect", file, ...words], { MILLRACE_KEY: adminKey }, temporaryFolder());
-
-  async function stopped(connector: RunningProcess): Promise<string> {
-    connector.child.kill("SIGINT");
-    const { status, output, errors } = await connector.ended;
-    assert.equal(status, 0, output + errors);
-    return output;
-  }
+  const configured = (name: string, read: readonly Json[], more: { source?: Json; buffer?: Json } = {}) =>
+    server.configured(name, { type: "mqtt", url: broker.url, read, ...more.source }, more.buffer);
 
   test("values, JSON and strings arrive with units, and what cannot be read is counted", async () => {
     const file = configured("first", [
@@ -99,7 +38,7 @@ describe("MQTT", needs("mosquitto"), () => {
     ]);
     const connector = connect(file);
     const publisher = await broker.client();
-    await until(async () => connector.output().includes("Subscribed"), "the start");
+    await until(() => connector.output().includes("Subscribed"), "the start");
     await publisher.publishAsync("hall/pump/temperature", " 21.5 ", { qos: 1 });
     await publisher.publishAsync("hall/pump/temperature/else", "1", { qos: 1 });
     await publisher.publishAsync("hall/pump/state", "läuft", { qos: 1 });
@@ -110,12 +49,14 @@ describe("MQTT", needs("mosquitto"), () => {
     ];
     await publisher.publishAsync("json/x", JSON.stringify({ id: "r1", values }), { qos: 1 });
     await publisher.publishAsync("json/x", "{", { qos: 1 });
-    await until(async () => (await countOf("first/x.b")) === 1, "the last value");
-    await until(async () => (await countOf("first/pump.temperature")) === 1, "the first value");
-    const [series] = await api("GET", "timeseries?name=first/pump.temperature");
+    await until(async () => (await server.countOf("first/x.b")) === 1, "the last value");
+    await until(async () => (await server.countOf("first/pump.temperature")) === 1, "the first value");
+    const [series] = await server.items("GET", "timeseries?name=first/pump.temperature");
     assert.equal(series!["unit"], "degC");
     const items = ["first/pump.temperature", "first/pump.state", "first/x.a", "first/x.b"];
-    const latest = await api("POST", "timeseries/latest", { items: items.map((name) => ({ name })) });
+    const latest = await server.items("POST", "timeseries/latest", {
+      items: items.map((name) => ({ name })),
+    });
     const points = latest.map(
       ({ datapoints }) => (datapoints as { timestamp: number; value: unknown }[])[0]!,
     );
@@ -124,8 +65,8 @@ describe("MQTT", needs("mosquitto"), () => {
       [21.5, "läuft", 1.5, 1],
     );
     assert.deepEqual([points[2]!.timestamp, points[3]!.timestamp], [1_000, 2_000]);
-    await until(async () => (await api("GET", "events?type=report")).length === 1, "the event");
-    assert.deepEqual((await api("GET", "events?type=report"))[0]!["source"], "first");
+    await until(async () => (await server.items("GET", "events?type=report")).length === 1, "the event");
+    assert.deepEqual((await server.items("GET", "events?type=report"))[0]!["source"], "first");
     const output = await stopped(connector);
     assert.match(output, /"warm" is no number/);
     await publisher.endAsync();
@@ -135,7 +76,7 @@ describe("MQTT", needs("mosquitto"), () => {
     const map = '[{"series": $levels[1], "value": n, "timestamp": t}]';
     const file = configured("lasting", [{ topic: "load/+", format: "json", map }]);
     let connector = connect(file);
-    await until(async () => connector.output().includes("Subscribed"), "the start");
+    await until(() => connector.output().includes("Subscribed"), "the start");
     const publisher = await broker.client();
     const perRound = 400;
     let sent = 0;
@@ -155,18 +96,15 @@ describe("MQTT", needs("mosquitto"), () => {
       await publishing;
       connector = connect(file);
     }
-    server.child.kill("SIGKILL");
-    await server.ended;
+    await server.kill();
     await publish();
-    const port = new URL(server.baseUrl).port;
-    const again = { ...settings, MILLRACE_DATA: data, MILLRACE_PORT: port };
-    server = await serveMillrace(again, temporaryFolder());
+    await server.start();
     await publish();
     await broker.stop();
     await broker.start();
-    await until(async () => publisher.connected, "the publisher's return");
+    await until(() => publisher.connected, "the publisher's return");
     await publish();
-    await until(async () => (await countOf("lasting/s")) === sent, `all ${sent} points`);
+    await until(async () => (await server.countOf("lasting/s")) === sent, `all ${sent} points`);
     const output = await stopped(connector);
     assert.match(output, /server: works again/);
     await publisher.endAsync();
@@ -177,29 +115,24 @@ describe("MQTT", needs("mosquitto"), () => {
     const file = configured("small", [{ topic: "small", format: "json", map }], {
       buffer: { bytes: "2KiB" },
     });
-    const { port } = new URL(server.baseUrl);
-    server.child.kill("SIGKILL");
-    await server.ended;
+    await server.kill();
     const connector = connect(file);
-    await until(async () => connector.output().includes("Subscribed"), "the start");
+    await until(() => connector.output().includes("Subscribed"), "the start");
     const publisher = await broker.client();
     for (let n = 1; n <= 300; n += 1)
       await publisher.publishAsync("small", JSON.stringify({ n }), { qos: 1 });
     await pause(500);
-    server = await serveMillrace(
-      { ...settings, MILLRACE_DATA: data, MILLRACE_PORT: port },
-      temporaryFolder(),
-    );
-    const events = () => api("GET", "events?type=connector");
+    await server.start();
+    const events = () => server.items("GET", "events?type=connector");
     await until(async () => (await events()).length > 0, "the event");
-    await until(async () => (await countOf("small/s")) > 0, "the points");
+    await until(async () => (await server.countOf("small/s")) > 0, "the points");
     await stopped(connector);
     const dropped = (await events()).reduce(
       (sum, { metadata }) => sum + Number((metadata as Json)["records"]),
       0,
     );
     assert.ok(dropped >= 150, `${dropped} dropped`);
-    assert.equal((await countOf("small/s")) + dropped, 300);
+    assert.equal((await server.countOf("small/s")) + dropped, 300);
     await publisher.endAsync();
   });
 
@@ -219,7 +152,7 @@ describe("MQTT", needs("mosquitto"), () => {
       return dry.output().includes("point ");
     }, "a point");
     assert.match(await stopped(dry), /point {2}\S+ {2}x {2}5\n[\s\S]*nothing written/);
-    assert.equal(await countOf("dry/x"), 0);
+    assert.equal(await server.countOf("dry/x"), 0);
     await publisher.endAsync();
   });
 

@@ -1,7 +1,7 @@
 // Messages whose payload is one value: `21.5`, `true`, `running`.
 import type { SeriesDescription } from "../records.ts";
+import { fillTemplate } from "../template.ts";
 import type { MessageReader } from "./message-reader.ts";
-import { fillTemplate } from "./topics.ts";
 
 export interface PlainRead {
   readonly series: string;

@@ -1,7 +1,7 @@
 // Follows Sparkplug edge nodes: births, aliases, data, gaps in the sequence, deaths.
 import type { SeriesDescription, SourceEvent, SourcePoint } from "../records.ts";
+import { fillTemplate } from "../template.ts";
 import { decodeSparkplug, type SparkplugMetric, type SparkplugPayload } from "./sparkplug-payload.ts";
-import { fillTemplate } from "./topics.ts";
 
 export interface SparkplugRecords {
   readonly points: readonly SourcePoint[];
