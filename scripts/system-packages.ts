@@ -23,6 +23,11 @@ export const systemPackages: SystemPackages = {
     usedFor: "datapoints in ClickHouse",
   },
   mosquitto: { command: "mosquitto", debian: ["mosquitto"], usedFor: "the MQTT connector" },
+  influxdb: {
+    command: "influx",
+    debian: ["influxdb-client", "python3-influxdb"],
+    usedFor: "clients of InfluxDB",
+  },
   bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
 };
 

@@ -1,4 +1,5 @@
-// Serves the InfluxDB protocol: writes in line protocol, and ping (docs/influx.md).
+// Serves the InfluxDB protocol: writes in line protocol, and ping (docs/influx.md). Queries are in
+// `influx-query-routes.ts`.
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
@@ -9,6 +10,7 @@ import { defaultSeriesTemplate, NameTemplate } from "../influx/name-template.ts"
 import { precisionOf } from "../influx/precision.ts";
 import { type WriteOptions, type WriteResult, writeLines } from "../influx/write.ts";
 import { limits } from "../limits.ts";
+import { addFlux, addQuery, pingHeaders } from "./influx-query-routes.ts";
 import { basicPasswordOf, withPassword } from "./passwords.ts";
 import { addEndpoint, type Client, type Kernel, type Receive } from "./pipeline.ts";
 import { admitToProject, contextOf, type ProjectClient, sourceOf } from "./project-access.ts";
@@ -16,7 +18,7 @@ import type { Protocol } from "./protocol.ts";
 
 /** InfluxDB clients that cannot be given a path send to the root of the server. */
 export const influxProtocol: Protocol = {
-  roots: ["/influx/", "/write", "/ping", "/api/v2/"],
+  roots: ["/influx/", "/write", "/query", "/ping", "/api/v2/"],
   sourceOf: influxSourceOf,
   errorOf: (failure) => ({ headers: challengeOf(failure), body: errorBodyOf(failure) }),
 };
@@ -33,12 +35,12 @@ interface InfluxKernel extends Kernel {
 export function addInflux(http: FastifyInstance, kernel: InfluxKernel): void {
   for (const root of ["/influx/:project", ""]) {
     addPing(http, kernel, `${root}/ping`);
+    addQuery(http, kernel, `${root}/query`, (request) => admitMember(kernel, request));
+    addFlux(http, kernel, `${root}/api/v2/query`, (request) => admitMember(kernel, request));
     for (const path of ["/write", "/api/v2/write"]) addWrite(http, kernel, `${root}${path}`);
   }
+  addInfluxHealth(http, kernel, "/influx/:project/health");
 }
-
-/** The version of the protocol, which clients read. */
-const pingHeaders = { "X-Influxdb-Version": "1.8.10", "X-Influxdb-Build": "Millrace" };
 
 function addPing(http: FastifyInstance, kernel: Kernel, url: string): void {
   addEndpoint(http, kernel, {
@@ -74,15 +76,45 @@ function addWrite(http: FastifyInstance, kernel: InfluxKernel, url: string): voi
   });
 }
 
-async function admitWriter(kernel: InfluxKernel, request: FastifyRequest): Promise<ProjectClient> {
+/** `/health` at the root is that of the server. */
+function addInfluxHealth(http: FastifyInstance, kernel: Kernel, url: string): void {
+  addEndpoint(http, kernel, {
+    method: "GET",
+    url,
+    admit: ({ ip }): Client => ({ client: ip }),
+    effect: "read",
+    decode: () => undefined,
+    readBody: () => undefined,
+    handle: async () => undefined,
+    send: ({ reply }) => reply.headers(pingHeaders).send(health),
+  });
+}
+
+const health = {
+  name: "influxdb",
+  message: "ready for queries and writes",
+  status: "pass",
+  version: "1.8.10",
+};
+
+const admitWriter = (kernel: InfluxKernel, request: FastifyRequest): Promise<ProjectClient> =>
+  admit(kernel, request, { capability: ["timeSeriesAcl", "WRITE"], isQuery: false });
+
+/** Statements require their capabilities themselves. */
+const admitMember = (kernel: InfluxKernel, request: FastifyRequest): Promise<ProjectClient> =>
+  admit(kernel, request, { capability: "member", isQuery: true });
+
+async function admit(
+  kernel: InfluxKernel,
+  request: FastifyRequest,
+  rights: Pick<Parameters<typeof admitToProject>[1], "capability" | "isQuery">,
+): Promise<ProjectClient> {
   const source = influxSourceOf(request);
   const { project } = request.params as { readonly project?: string };
-  const urlName = project ?? (await ownProject(kernel, source));
   return admitToProject(kernel, {
     source,
-    urlName,
-    capability: ["timeSeriesAcl", "WRITE"],
-    isQuery: false,
+    urlName: project ?? (await ownProject(kernel, source)),
+    ...rights,
   });
 }
 

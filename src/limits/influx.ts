@@ -1,4 +1,4 @@
-// Limits of writes in line protocol.
+// Limits of the InfluxDB protocol.
 import { limit } from "./limit.ts";
 
 export const influxLimits = {
@@ -13,5 +13,41 @@ export const influxLimits = {
     64 * 2 ** 20,
     "bytes",
     "Memory of cached names of series, by the bytes of their lines. When it is full, all are dropped.",
+  ),
+  influxqlLengthMax: limit(256 * 1024, "characters", "The text of a query in InfluxQL. Longer is refused."),
+  influxqlStatementsMax: limit(100, "statements", "Statements of one query. More are refused."),
+  influxqlDepthMax: limit(50, "levels", "Brackets and functions within each other in a query."),
+  influxqlRegexSizeMax: limit(
+    4_096,
+    "characters",
+    "A regular expression in a query, times its repetition counts. `^(a|b)$` can be longer.",
+  ),
+  influxSeriesMax: limit(
+    200_000,
+    "series",
+    "Series that one statement looks at. With more, it needs a condition on tags.",
+  ),
+  influxSeriesPerPage: limit(5_000, "series", "Records of series in memory while a statement looks at them."),
+  influxMergedSeriesMax: limit(
+    1_000,
+    "series",
+    "Series whose points are the rows of one series of a result. With more, it needs GROUP BY.",
+  ),
+  influxPointsPerPage: limit(20_000, "points", "Points of a series that a statement reads at once."),
+  influxBucketsMax: limit(
+    100_000,
+    "buckets",
+    "Buckets of GROUP BY time in each series of a result. A shorter interval is refused.",
+  ),
+  influxEventsPerPage: limit(1_000, "events", "Events that a statement reads at once."),
+  influxChunkRows: limit(
+    10_000,
+    "rows",
+    "Rows of a chunk of a chunked response, unless fewer are requested.",
+  ),
+  influxQueryBytes: limit(
+    2 * 2 ** 20,
+    "bytes",
+    "Memory reserved for a query. A response beyond `responseChunkBytes` reserves `responseStreamBytes`.",
   ),
 } as const;

@@ -4,7 +4,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Aggregation } from "./aggregation.ts";
 import { naiveAggregate } from "./conformance/naive-aggregate.ts";
-import { type AggregateColumns, type AggregateName, aggregateNames } from "./points.ts";
+import { type AggregateColumns, aggregateNames, type BucketValue, bucketDetails } from "./points.ts";
+
+const allValues: readonly BucketValue[] = [...aggregateNames, ...bucketDetails];
+
 import { decodeSummary, encodeSummary, summarise, summaryFields } from "./summary.ts";
 
 type Query = ConstructorParameters<typeof Aggregation>[0];
@@ -65,8 +68,8 @@ const questionOf = ({ times }: Series): fc.Arbitrary<Query> =>
       isStep: fc.boolean(),
       limit: fc.oneof(fc.constant(1000), fc.integer({ min: 1, max: 8 })),
       aggregates: fc.oneof(
-        fc.constant(aggregateNames),
-        fc.uniqueArray(fc.constantFrom(...aggregateNames), { minLength: 1 }),
+        fc.constant(allValues),
+        fc.uniqueArray(fc.constantFrom(...allValues), { minLength: 1 }),
       ),
     })
     .map(({ at, offset, buckets, ...rest }) => {
@@ -99,7 +102,7 @@ function result(series: Series, query: Query, cuts: readonly number[], summarise
 }
 
 /** The error of rounding for values of this size. */
-function toleranceOf(name: AggregateName, expected: number, scale: number, count: number): number {
+function toleranceOf(name: BucketValue, expected: number, scale: number, count: number): number {
   if (name === "count" || name === "min" || name === "max" || name === "stepInterpolation") return 0;
   // Half of a denormal number may not be a double: each part can be off by one of them.
   const least = 2 * count * Number.MIN_VALUE;

@@ -29,7 +29,7 @@
 // long gap costs nothing, unless an interpolation over it is requested.
 
 import { firstAtOrAfter } from "./point-columns.ts";
-import type { AggregateColumns, AggregateName, AggregateQuery } from "./points.ts";
+import type { AggregateColumns, AggregateQuery, BucketValue } from "./points.ts";
 import { type Summary, TimeStats, ValueStats, variationOf } from "./summary.ts";
 
 export interface NumberPoint {
@@ -39,9 +39,9 @@ export interface NumberPoint {
 
 const noValue = Number.NaN;
 /** Aggregates over the values of the points. */
-const valueAggregates: readonly AggregateName[] = ["min", "max", "sum", "discreteVariance"];
+const valueAggregates: readonly BucketValue[] = ["min", "max", "sum", "discreteVariance"];
 /** Aggregates over the interpolated series. */
-const timeAggregates: readonly AggregateName[] = ["average", "continuousVariance"];
+const timeAggregates: readonly BucketValue[] = ["average", "continuousVariance", "definedMs"];
 
 export class Aggregation {
   readonly #query: Omit<AggregateQuery, "series">;
@@ -66,6 +66,8 @@ export class Aggregation {
   #variation = 0;
   #interpolation = noValue;
   #stepInterpolation = noValue;
+  #firstMs = noValue;
+  #firstValue = noValue;
   readonly #points = new ValueStats();
   readonly #time = new TimeStats();
 
@@ -74,7 +76,7 @@ export class Aggregation {
 
   /** `before` is the last point of the series before `startMs`, if there is one. */
   constructor(query: Omit<AggregateQuery, "series">, before?: NumberPoint) {
-    const wants = (names: readonly AggregateName[]) => names.some((name) => query.aggregates.includes(name));
+    const wants = (names: readonly BucketValue[]) => names.some((name) => query.aggregates.includes(name));
     this.#query = query;
     this.#wantsPoints = wants(valueAggregates);
     this.#wantsTime = wants(timeAggregates);
@@ -203,6 +205,8 @@ export class Aggregation {
     this.#variation = 0;
     this.#points.clear();
     this.#time.clear();
+    this.#firstMs = timeMs;
+    this.#firstValue = value;
     const isAtStart = timeMs === startMs;
     this.#interpolation = isAtStart ? value : noValue;
     this.#stepInterpolation = isAtStart ? value : this.#lastValue;
@@ -256,7 +260,7 @@ export class Aggregation {
     this.#nextMs += this.#query.bucketMs;
   }
 
-  #valueOf(name: AggregateName): number {
+  #valueOf(name: BucketValue): number {
     const time = this.#time;
     switch (name) {
       case "count":
@@ -280,6 +284,16 @@ export class Aggregation {
         return this.#interpolation;
       case "stepInterpolation":
         return this.#stepInterpolation;
+      case "firstTime":
+        return this.#firstMs;
+      case "firstValue":
+        return this.#firstValue;
+      case "lastTime":
+        return this.#lastMs;
+      case "lastValue":
+        return this.#lastValue;
+      case "definedMs":
+        return time.ms;
     }
   }
 }

@@ -66,6 +66,13 @@ export const aggregateNames = [
 ] as const;
 export type AggregateName = (typeof aggregateNames)[number];
 
+/**
+ * The first and the last point of a bucket, and the length of the part of it in which the interpolated series
+ * is defined. Protocols with more functions than ours compute these from them.
+ */
+export const bucketDetails = ["firstTime", "firstValue", "lastTime", "lastValue", "definedMs"] as const;
+export type BucketValue = AggregateName | (typeof bucketDetails)[number];
+
 export interface AggregateQuery extends TimeRange {
   readonly series: SeriesId;
   /** A step series holds each value until the next point; other series are linear between points. */
@@ -75,7 +82,7 @@ export interface AggregateQuery extends TimeRange {
    * buckets.
    */
   readonly bucketMs: number;
-  readonly aggregates: readonly AggregateName[];
+  readonly aggregates: readonly BucketValue[];
   /** The result has fewer buckets than this only when fewer exist. */
   readonly limit: number;
 }

@@ -36,7 +36,15 @@ function create(caller: RandomCaller): RandomRequest {
     asset !== undefined && mayKnow(plant, rights, { kind: "timeseries", action: "WRITE" }, asset.id);
   const assetIds = isKnown ? [asset.id] : [];
   const made: Thing = {
-    ...{ kind: "timeseries", id: 0, name, externalId: `x ${name}`, labels: [], categories: [] },
+    ...{
+      kind: "timeseries",
+      id: 0,
+      name,
+      isFromLine: true,
+      externalId: `x ${name}`,
+      labels: [],
+      categories: [],
+    },
     assetIds,
   };
   const isPermitted = isKnown ? may(plant, rights, "WRITE", made) : isUnbounded(rights, "timeseries");

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../support/server.ts";
 import { type Client, clientFor, seenAs, sessionFor } from "./client.ts";
+import { influxRead } from "./influx-reads.ts";
 import { influxWrite } from "./influx-writes.ts";
 import { odataRead } from "./odata-reads.ts";
 import { everyRight, holds, Plant, type Rights } from "./plant.ts";
@@ -15,14 +16,14 @@ import { accountFor, fill, someRights } from "./setting.ts";
 
 /** A further protocol sends its own requests for the same plant. */
 const dialects: readonly Dialect[] = [
-  { name: "REST", reads: restRead, writes: restWrite, share: 0.7 },
+  { name: "REST", reads: restRead, writes: restWrite, share: 0.65 },
   {
     name: "REST elsewhere",
     reads: (caller) => caller.random.pick([...readsElsewhere, ...readsOfJobs])(caller),
     share: 0.1,
   },
   { name: "OData", reads: odataRead, share: 0.2 },
-  { name: "InfluxDB", writes: influxWrite, share: 0 },
+  { name: "InfluxDB", reads: influxRead, writes: influxWrite, share: 0.05 },
 ];
 
 const rounds = 5;

@@ -21,6 +21,8 @@ export interface Thing {
   readonly labels: readonly string[];
   assetIds: readonly number[];
   parentId?: number | undefined;
+  /** A series that a line wrote: its external id has the name in the line. */
+  readonly isFromLine?: true;
   /** Security categories of a series. */
   categories: readonly number[];
 }

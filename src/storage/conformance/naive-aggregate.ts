@@ -6,7 +6,7 @@
 // - D is the part of the bucket [a, b) where f is defined.
 //
 // Means and variances take two passes, and no state carries over from one bucket to the next.
-import type { AggregateColumns, AggregateName, AggregateQuery } from "../points.ts";
+import type { AggregateColumns, AggregateQuery, BucketValue } from "../points.ts";
 
 /** All points of a series of numbers, ascending and unique in time. */
 export interface NaiveSeries {
@@ -30,6 +30,8 @@ interface Bucket {
   readonly isStep: boolean;
   /** Values of the points in the bucket, in order of time. */
   readonly inside: readonly number[];
+  /** Their times. */
+  readonly insideTimes: readonly number[];
   readonly segments: readonly LineSegment[];
 }
 
@@ -66,8 +68,8 @@ function exists(series: NaiveSeries, query: NaiveQuery, a: number): boolean {
   return aggregates.includes("interpolation") && !Number.isNaN(valueAt(series, isStep, a));
 }
 
-function aggregateOf(series: NaiveSeries, bucket: Bucket, name: AggregateName): number {
-  const { inside, segments } = bucket;
+function aggregateOf(series: NaiveSeries, bucket: Bucket, name: BucketValue): number {
+  const { inside, insideTimes, segments } = bucket;
   if (name === "interpolation") return valueAt(series, bucket.isStep, bucket.a);
   if (name === "stepInterpolation") return lastValueUntil(series, bucket.a);
   if (inside.length === 0) return Number.NaN;
@@ -95,6 +97,16 @@ function aggregateOf(series: NaiveSeries, bucket: Bucket, name: AggregateName): 
     }
     case "totalVariation":
       return totalVariation(segments);
+    case "firstTime":
+      return insideTimes[0]!;
+    case "firstValue":
+      return inside[0]!;
+    case "lastTime":
+      return insideTimes.at(-1)!;
+    case "lastValue":
+      return inside.at(-1)!;
+    case "definedMs":
+      return sumOf(segments.map((segment) => segment.ms));
   }
 }
 
@@ -123,11 +135,15 @@ function bucketOf(series: NaiveSeries, bucket: Pick<Bucket, "a" | "b" | "isStep"
   const { a, b, isStep } = bucket;
   const { times, values } = series;
   const inside: number[] = [];
+  const insideTimes: number[] = [];
   const segments: LineSegment[] = [];
   // The segment that starts at the last point before the bucket may extend into it.
   const first = Math.max(0, firstAtOrAfter(series.times, a) - 1);
   for (let index = first; index < times.length && times[index]! < b; index++) {
-    if (times[index]! >= a) inside.push(values[index]!);
+    if (times[index]! >= a) {
+      inside.push(values[index]!);
+      insideTimes.push(times[index]!);
+    }
     const isLastPoint = index === times.length - 1;
     if (isLastPoint && !isStep) break;
     const from = Math.max(a, times[index]!);
@@ -137,7 +153,7 @@ function bucketOf(series: NaiveSeries, bucket: Pick<Bucket, "a" | "b" | "isStep"
     if (isStep) segments.push({ ms: to - from, from: value, to: value });
     else segments.push({ ms: to - from, from: valueAt(series, false, from), to: valueAt(series, false, to) });
   }
-  return { a, b, isStep, inside, segments };
+  return { a, b, isStep, inside, insideTimes, segments };
 }
 
 /** f(atMs); NaN where f is not defined. */
