@@ -1,5 +1,4 @@
 // Builds the application: opens the data folder, wires resources and backends together, and serves them.
-import { hkdfSync } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
@@ -8,14 +7,15 @@ import { Generations } from "./access/generations.ts";
 import { Rights } from "./access/rights.ts";
 import { Sessions } from "./access/sessions.ts";
 import { openAuthenticators } from "./authenticators.ts";
-import { catalogBackend, isShared, openIds } from "./catalog-backend.ts";
+import { isShared, openIds } from "./catalog-backend.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
-import { openDataFolder, StartRefused } from "./data-folder.ts";
-import { openStores, usable } from "./data-stores.ts";
+import { refuseWhileCopied } from "./copy/copy-record.ts";
+import { StartRefused } from "./data-folder.ts";
+import type { DataStores } from "./data-stores.ts";
 import { startDemoThread } from "./demo/demo-thread.ts";
-import { unlessFull, watchDisk } from "./full-disk.ts";
+import { unlessFull } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { addConsole } from "./http/console.ts";
 import { HeldRequests } from "./http/held-requests.ts";
@@ -26,10 +26,11 @@ import { addOData, odataProtocol } from "./http/odata-routes.ts";
 import { addOpenRoutes } from "./http/open-routes.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
 import type { Kernel } from "./http/pipeline.ts";
-import { memoryOf, usualBounds } from "./http/request-memory.ts";
+import { memoryOf, type ResponseBounds, usualBounds } from "./http/request-memory.ts";
 import { addRoutes } from "./http/rest-routes.ts";
 import { createHttp } from "./http/server.ts";
 import { InfluxState } from "./influx/influx-state.ts";
+import { type Installation, openInstallation, secretFor } from "./installation.ts";
 import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
 import type { System } from "./lib/system.ts";
@@ -49,6 +50,7 @@ import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import type { Catalog } from "./storage/catalog.ts";
+import { readOnlyBlobs, readOnlyCatalog, readOnlyPoints } from "./storage/read-only.ts";
 import { RowDeletions } from "./storage/row-deletions.ts";
 import { ServerLease } from "./storage/server-lease.ts";
 import { takeOver } from "./take-over.ts";
@@ -58,6 +60,7 @@ const protocols = [odataProtocol, influxProtocol];
 
 export interface App {
   readonly services: Services;
+  readonly installation: Installation;
   /** Starts to serve; throws `StartRefused` if the address is not available. */
   listen(): Promise<Started>;
   /** Completes accepted requests, then closes everything. */
@@ -74,27 +77,30 @@ export interface Started {
   readonly linkToken?: string;
 }
 
+export interface AppOptions {
+  readonly bounds?: ResponseBounds;
+  /** Serves reads only, and does no work in the background: the data is being copied. */
+  readonly isReadOnly?: boolean;
+}
+
 /** Opens the data folder and builds the application on it; throws `StartRefused` if it cannot start. */
 export async function openApp(
   settings: Settings,
   system: System,
   log: Logger,
-  bounds = usualBounds,
+  { bounds = usualBounds, isReadOnly = false }: AppOptions = {},
 ): Promise<App> {
   await using opened = new AsyncDisposableStack();
-  const folder = openDataFolder(settings.data, system, (message) => log.warn(message));
-  opened.defer(() => folder.release());
-  const [metrics, tell] = [createMetrics(), progressTo(log)];
-  const catalogChosen = catalogBackend(settings, system, tell);
-  const secret = await usable("catalog", catalogChosen.secret(folder.secret), log);
+  const metrics = createMetrics();
+  const installation = await openInstallation(settings, { system, log }, opened);
+  const { secret, disk } = installation;
   const secretOf = (purpose: string) => secretFor(purpose, secret);
-  const disk = opened.adopt(await watchDisk(folder.path, system, tell), (watch) => watch.close());
-  const opening = { folder, catalogChosen, linkSecret: secretOf("links"), disk, system, log };
-  const places = { blobs: settings.blobs, pointsLocation: settings.points };
-  const { points, ...stores } = await openStores({ ...opening, ...places }, opened);
+  const { points, ...stores } = isReadOnly ? readOnly(installation.stores) : installation.stores;
   const { catalog } = stores;
   const ids = await openIds(catalog, system);
   const lease = opened.adopt(await openLease(catalog, { ids, system }, log), (one) => one.end());
+  // After the lease: a copy that starts now sees the lease, and this start sees its record, or both.
+  if (!isReadOnly) await refuseWhileCopied(catalog);
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
@@ -110,7 +116,7 @@ export async function openApp(
     ...openCaches(metrics),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
-  opened.use(await resumeWork(services, log));
+  if (!isReadOnly) opened.use(await resumeWork(services, log));
   const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
@@ -121,9 +127,10 @@ export async function openApp(
   const serving = opened.move();
   return {
     services,
+    installation,
     async listen() {
       const address = await listenAt(http, settings);
-      const created = await startWork(services, { address, settings, models, log });
+      const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
       heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
@@ -135,6 +142,12 @@ export async function openApp(
     },
   };
 }
+
+const readOnly = ({ catalog, points, blobs }: DataStores): DataStores => ({
+  catalog: readOnlyCatalog(catalog),
+  points: readOnlyPoints(points),
+  blobs: readOnlyBlobs(blobs),
+});
 
 interface Listening {
   readonly address: string;
@@ -207,12 +220,6 @@ const rowDeletionsIn = (catalog: Catalog, log: Logger) =>
     log.error({ err: problem }, "Could not delete the rows of a deleted raw table or sequence"),
   );
 
-/** Writes progress messages to the log and to the console. */
-const progressTo = (log: Logger) => (message: string) => {
-  log.info(message);
-  console.log(message);
-};
-
 /** The keys and rights of the catalog of a data folder with this secret. */
 export function accessOf(
   parts: Pick<Services, "ids" | "system"> & Partial<Pick<Services, "lease">> & { readonly catalog: Catalog },
@@ -227,9 +234,6 @@ export function accessOf(
   const sessions = new Sessions({ ...parts, rights, keys, secret: secretFor("sessions", secret) });
   return { rights, keys, sessions };
 }
-
-const secretFor = (purpose: string, secret: Uint8Array) =>
-  new Uint8Array(hkdfSync("sha256", secret, "", `millrace ${purpose}`, 32));
 
 /**
  * Deletes expired uploads and completes removals now and at intervals; returns the function that stops it.

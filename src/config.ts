@@ -1,7 +1,7 @@
 // Settings: from the environment and one optional file, checked before anything starts.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { StartRefused } from "./data-folder.ts";
@@ -172,8 +172,24 @@ export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
   folder: string,
 ): Settings {
-  const file = resolve(folder, "millrace.env");
-  const given = { ...settingsIn(file), ...environment };
+  return settingsFrom({ ...settingsIn(resolve(folder, "millrace.env")), ...environment }, folder);
+}
+
+/**
+ * The settings of another installation: those in a file, whose relative paths begin at its folder, with the
+ * credentials of the environment; or those of a data folder that has everything.
+ */
+export function readSettingsAt(
+  path: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Settings {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const own = Object.entries(environment).filter(([name]) => !name.startsWith("MILLRACE_"));
+  if (!found?.isFile()) return settingsFrom({ MILLRACE_DATA: resolve(path) }, resolve(path));
+  return settingsFrom({ ...Object.fromEntries(own), ...settingsIn(path) }, dirname(resolve(path)));
+}
+
+function settingsFrom(given: Given, folder: string): Settings {
   refuseUnknown(Object.keys(given));
   const value = (name: Name): string | undefined => {
     const setting: Setting = described[name];

@@ -93,9 +93,20 @@ Put it back from a backup; docs/operations.md says how to go on without one.`,
   );
 }
 
+/** Gives a new folder the secret of another installation. Throws `StartRefused` if it has a different one. */
+export function adoptSecret(path: string, secret: Uint8Array): void {
+  const file = join(path, "secret");
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  if (!existsSync(file)) writeSecret(file, secret);
+  if (textOf(file) === Buffer.from(secret).toString("base64url")) return;
+  throw new StartRefused(`${path} belongs to another installation; choose an empty folder`);
+}
+
+const makeSecret = (file: string, system: System) => writeSecret(file, system.randomBytes(secretBytes));
+
 /** Whole or not at all: half a secret would be refused for ever. */
-function makeSecret(file: string, system: System): void {
-  const text = Buffer.from(system.randomBytes(secretBytes)).toString("base64url");
+function writeSecret(file: string, secret: Uint8Array): void {
+  const text = Buffer.from(secret).toString("base64url");
   writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
 }

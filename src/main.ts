@@ -50,6 +50,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Read a system of the plant, such as an MQTT broker, into a running server",
     load: async () => (await import("./command-line/connect.ts")).connect,
   },
+  copy: {
+    summary: "Move the installation to other backends: PostgreSQL, ClickHouse, S3, or back",
+    load: async () => (await import("./command-line/copy.ts")).copy,
+  },
   import: {
     summary: "Load CSV files or an archive into a running server",
     load: async () => (await import("./command-line/import.ts")).importFiles,

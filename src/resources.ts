@@ -3,6 +3,7 @@
 
 import { endedSessionTable } from "./access/ended-sessions.ts";
 import { accountTable, apiKeyTable, groupTable, sessionTable } from "./access/schema.ts";
+import { copyTable } from "./copy/copy-record.ts";
 import { loginRoutes } from "./http/login.ts";
 import { sessionRoutes } from "./http/session.ts";
 import { type NotCovered, none } from "./lib/not-covered.ts";
@@ -257,8 +258,8 @@ export const resources: Readonly<Record<ResourceName, Resource>> = {
 
 const all = resourceNames.map((name) => resources[name]);
 
-/** The record of the data folder, and the tables of all resources. */
-export const tables: readonly AnyTable[] = [manifestTable, ...all.flatMap((one) => one.tables)];
+/** The records of the data folder and of its copy, and the tables of all resources. */
+export const tables: readonly AnyTable[] = [manifestTable, copyTable, ...all.flatMap((one) => one.tables)];
 
 /** Every operation of every resource. */
 export const routes: readonly Route[] = withSingleDeletes(all.flatMap((one) => one.routes));

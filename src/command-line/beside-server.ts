@@ -3,6 +3,7 @@ import { accessOf } from "../app.ts";
 import { catalogBackend, openIds } from "../catalog-backend.ts";
 import { readSettings, type Settings } from "../config.ts";
 import type { Services } from "../context.ts";
+import { refuseWhileCopied } from "../copy/copy-record.ts";
 import { StartRefused, secretOf } from "../data-folder.ts";
 import { requireCatalog } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
@@ -23,6 +24,7 @@ export async function withCatalog(work: (opened: Opened) => Promise<void>): Prom
   const chosen = catalogBackend(settings, system, console.error);
   const catalog = await chosen.open();
   try {
+    await refuseWhileCopied(catalog);
     const services = { catalog, ids: await openIds(catalog, system), system };
     const secret = await chosen.secret(secretOf(settings.data, system));
     await work({ ...services, ...accessOf(services, secret), settings });

@@ -84,6 +84,11 @@ export const requestFailures = {
     when: "The disk refused a write of the catalog, for example because it is full. Nothing of it is stored.",
     message: ({ problem }) => `Nothing was stored (${problem}); free disk space, then repeat the request`,
   }),
+  "being-copied": entry<object>({
+    status: 503,
+    when: "`millrace copy` moves the installation and serves its reads meanwhile; it accepts no changes.",
+    message: () => "This server is being moved and serves only reads; repeat the request later",
+  }),
   "catalog-away": entry<{ retryAfterSeconds: number }>({
     status: 503,
     when:

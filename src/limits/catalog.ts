@@ -84,5 +84,15 @@ export const catalogLimits = {
     "versions",
     "Versions of datapoints that a write reserves at once in a shared catalog; 2^41 writes have some.",
   ),
+  copyRecordsAtOnce: limit(1_000, "records", "Records that `millrace copy` reads and writes together."),
+  copyRecordsLength: limit(4_000_000, "characters", "How long these records are together, except for one."),
+  copySeriesAtOnce: limit(1_000, "series", "Series whose last point `millrace copy` reads together."),
+  copyPointsAtOnce: limit(50_000, "points", "Datapoints that `millrace copy` reads or writes together."),
+  copyWorkers: limit(4, "workers", "Series that `millrace copy` copies or compares at the same time."),
+  copyDifferencesMax: limit(
+    20,
+    "differences",
+    "Differences that `millrace copy` lists; it counts the others.",
+  ),
   preparedStatementsMax: limit(500, "statements", "Prepared database statements of each connection."),
 } as const;

@@ -119,7 +119,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
-    const app = await openApp(settings, system, log, { ...usualBounds, ...options.responses });
+    const app = await openApp(settings, system, log, { bounds: { ...usualBounds, ...options.responses } });
     const { address, newKey } = await app.listen();
     return { app, baseUrl: address, newKey };
   };
