@@ -68,6 +68,24 @@ describe("the programs of the connect page work as they are", () => {
     await page.context().close();
   });
 
+  it("Grafana has an address, a password and queries that InfluxQL reads", async () => {
+    const page = await openWithKey("grafana", "Grafana of a test");
+    const credentials = Buffer.from(`grafana:${await codeOf(page, "Password")}`).toString("base64");
+    const address = await codeOf(page, "Address");
+    const resultOf = async (q: string) => {
+      const response = await fetch(`${address}/query?${new URLSearchParams({ q, db: "any" })}`, {
+        headers: { authorization: `Basic ${credentials}` },
+      });
+      return JSON.parse(await response.text()).results[0];
+    };
+    const query = (await codeOf(page, "Query")).replace("$timeFilter", "time > now() - 6h");
+    const { series: found } = await resultOf(query.replace("$__interval", "1h"));
+    assert.ok(found[0].values.some(([, mean]: readonly unknown[]) => mean === 7.25 || mean === 42));
+    const { error } = await resultOf((await codeOf(page, "Variable")).replace("$asset", "Pump"));
+    assert.equal(error, undefined);
+    await page.context().close();
+  });
+
   it("OData has metadata, rows, aggregates; Power BI and Excel have its address and the key", async () => {
     const page = await openWithKey("odata", "OData of a test");
     const metadata = await run("sh", ["-c", await codeOf(page, "Metadata")]);

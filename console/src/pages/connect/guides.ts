@@ -41,6 +41,7 @@ const addressStep = (project: string): GuideStep => ({
 export const guides: Readonly<Record<Tool, Guide>> = {
   powerbi: { label: "Power BI", steps: powerBi },
   excel: { label: "Excel", steps: excel },
+  grafana: { label: "Grafana", steps: grafana },
   python: { label: "Python", steps: python },
   javascript: { label: "JavaScript", steps: javaScript },
   curl: { label: "curl", steps: curl },
@@ -95,6 +96,32 @@ function excel({ project, key }: GuideContext): GuideStep[] {
         "From OData Data Feed reads OData version 3 and does not work.",
     },
     { text: "To enter another key later: Data, Get Data, Data Source Settings, Edit Permissions." },
+  ];
+}
+
+function grafana({ project, series, key }: GuideContext): GuideStep[] {
+  const url = `${baseUrl()}/influx/${encodeURIComponent(project)}`;
+  const name = series.replaceAll(/['\\]/g, "\\$&");
+  return [
+    { text: "In Grafana, add a data source InfluxDB with the query language InfluxQL and this address:" },
+    { label: "Address", language: "address", code: url },
+    {
+      text:
+        "The database is the project. The user is any word, such as grafana; the password is the " +
+        "API key:",
+    },
+    { label: "Password", language: "key", code: key },
+    { text: "Choose the measurement points in the builder of queries, or paste this query:" },
+    {
+      ...{ label: "Query", language: "InfluxQL" },
+      code: `SELECT mean("value") FROM "points" WHERE "name" = '${name}' AND $timeFilter
+GROUP BY time($__interval) fill(null)`,
+    },
+    { text: "This query lists the series of an asset for a variable of a dashboard:" },
+    {
+      ...{ label: "Variable", language: "InfluxQL" },
+      code: `SHOW TAG VALUES FROM "points" WITH KEY = "name" WHERE "asset" =~ /^$asset$/`,
+    },
   ];
 }
 

@@ -1,6 +1,6 @@
 // The search parameters of the connect page and of the API explorer.
 
-export const tools = ["powerbi", "excel", "python", "javascript", "curl", "odata"] as const;
+export const tools = ["powerbi", "excel", "grafana", "python", "javascript", "curl", "odata"] as const;
 export type Tool = (typeof tools)[number];
 
 export interface ConnectSearch {
