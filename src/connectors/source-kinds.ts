@@ -1,9 +1,11 @@
 // The kinds of sources that a connector reads.
+import { modbusKind } from "./modbus/modbus-source.ts";
 import { mqttKind } from "./mqtt/mqtt-source.ts";
 import type { SourceKind } from "./source.ts";
 import { sqlKind } from "./sql/sql-source.ts";
 
 export const sourceKinds: Readonly<Record<string, SourceKind>> = {
+  modbus: modbusKind,
   mqtt: mqttKind,
   sql: sqlKind,
 };
