@@ -17,6 +17,12 @@ export const influxLimits = {
   influxqlLengthMax: limit(256 * 1024, "characters", "The text of a query in InfluxQL. Longer is refused."),
   influxqlStatementsMax: limit(100, "statements", "Statements of one query. More are refused."),
   influxqlDepthMax: limit(50, "levels", "Brackets and functions within each other in a query."),
+  influxqlListMax: limit(1_000, "elements", "Elements of a list in a query, such as columns or tags."),
+  influxqlColumnsMax: limit(
+    2_000,
+    "columns",
+    "Columns of a result in InfluxQL, wildcards expanded. More are refused.",
+  ),
   influxqlRegexSizeMax: limit(
     4_096,
     "characters",

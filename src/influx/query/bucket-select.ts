@@ -112,6 +112,9 @@ async function numberColumns(
   const functions = new Map(calls.map(({ name }) => [name, functionOf(name, series.length)]));
   const needs = [...new Set([...functions.values()].flatMap((one) => one.needs))];
   const count = buckets.times.length;
+  const [only, ...others] = series;
+  if (only && others.length === 0)
+    return singleColumns(await readBuckets(ctx, only, buckets, needs), functions);
   const found = new Array<BucketOf | undefined>(count);
   for (let at = 0; at < series.length; at += seriesAtOnce) {
     const some = series.slice(at, at + seriesAtOnce);
@@ -122,6 +125,19 @@ async function numberColumns(
     Float64Array.from(found, (bucket) => (bucket ? result(bucket) : Number.NaN));
   const columns = new Map([...functions].map(([name, one]) => [name, resultOf(one)]));
   return { hasPoints: found.some((bucket) => bucket !== undefined), columns };
+}
+
+/** The buckets of one series need not be in memory as objects. */
+function singleColumns(
+  columns: BucketColumns,
+  functions: ReadonlyMap<string, AggregateFunction>,
+): FieldColumns {
+  const [first] = columns.values();
+  const bucketAt = (row: number) =>
+    Object.fromEntries([...columns].map(([name, column]) => [name, column[row]!]));
+  const resultOf = ({ result }: AggregateFunction) => first!.map((_, row) => result(bucketAt(row)));
+  const hasPoints = [...columns.values()].some((column) => column.some((value) => !Number.isNaN(value)));
+  return { hasPoints, columns: new Map([...functions].map(([name, one]) => [name, resultOf(one)])) };
 }
 
 function functionOf(name: string, seriesCount: number): AggregateFunction {

@@ -1,11 +1,12 @@
 // The columns of a SELECT: expands wildcards to the fields and tags of a measurement, and names columns.
 import { compareText } from "../../lib/text.ts";
+import { limits } from "../../limits.ts";
 import type { QueryExpression, Select, SelectColumn } from "./ast.ts";
 import { arithmetic } from "./bucket-select.ts";
 import type { ResultCell } from "./conditions.ts";
 import { isRowFunction, stringFunctions } from "./functions.ts";
 import { regexMatcher } from "./pattern.ts";
-import { queryProblem } from "./problems.ts";
+import { queryProblem, statementProblem } from "./problems.ts";
 import type { RawColumn, RowValue } from "./raw-select.ts";
 import { isField, type Measurement } from "./series-model.ts";
 
@@ -41,6 +42,8 @@ export function expandedColumns(
   const named = columns
     .filter(({ expression }) => !(expression.kind === "reference" && expression.name === "time"))
     .flatMap((column) => expanded(column, measurement, grouped));
+  if (named.length > limits.influxqlColumnsMax)
+    throw statementProblem(`the result has ${named.length} columns; at most ${limits.influxqlColumnsMax}`);
   const used = new Set<string>(["time"]);
   return named.map(({ name, expression }) => {
     let free = name;

@@ -31,16 +31,21 @@ const levels: readonly (readonly Operator[])[] = [
 ];
 
 export function parseExpression(reader: TokenReader, depth = 0): QueryExpression {
-  if (depth > limits.influxqlDepthMax)
-    throw queryProblem(`expressions are nested more than ${limits.influxqlDepthMax} deep`);
   return parseLevel(reader, 0, depth);
+}
+
+function refuseDeeper(depth: number): void {
+  if (depth > limits.influxqlDepthMax)
+    throw queryProblem(`the query is nested more than ${limits.influxqlDepthMax} deep`);
 }
 
 function parseLevel(reader: TokenReader, level: number, depth: number): QueryExpression {
   const operators = levels[level];
   if (!operators) return parseOperand(reader, depth);
   let left = parseLevel(reader, level + 1, depth);
-  for (;;) {
+  // A chain of operators is as deep as it is long.
+  for (let chained = depth; ; chained += 1) {
+    refuseDeeper(chained);
     const operator = reader.trySymbol(...operators) as Operator | undefined;
     if (!operator) return left;
     left = { kind: "binary", operator, left, right: parseLevel(reader, level + 1, depth) };
@@ -48,6 +53,7 @@ function parseLevel(reader: TokenReader, level: number, depth: number): QueryExp
 }
 
 function parseOperand(reader: TokenReader, depth: number): QueryExpression {
+  refuseDeeper(depth);
   const token = reader.next;
   if (reader.trySymbol("(")) {
     const inner = parseExpression(reader, depth + 1);
@@ -126,8 +132,7 @@ class ConditionParser {
   }
 
   all(depth = 0): WhereCondition {
-    if (depth > limits.influxqlDepthMax)
-      throw queryProblem(`conditions are nested more than ${limits.influxqlDepthMax} deep`);
+    refuseDeeper(depth);
     const timesBefore = this.#times.length;
     const parts = [this.#conjunction(depth)];
     while (this.#reader.tryWord("or")) parts.push(this.#conjunction(depth));

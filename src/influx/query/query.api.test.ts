@@ -445,3 +445,49 @@ test("a regular expression takes time linear in the text", async () => {
   const { user } = process.cpuUsage(used);
   assert.ok(user < 5e6, `${user} us`);
 });
+
+test("no text is an error of the server, however deep or random", async () => {
+  const words = [
+    ..."SELECT,FROM,WHERE,GROUP BY,time(1m),fill(none),mean(,value,*,(,),AND,OR,host,'a',=,=~,/a/,1,1h".split(
+      ",",
+    ),
+    ...[
+      "points",
+      "cpu",
+      "events",
+      "LIMIT",
+      "ORDER BY time DESC",
+      "SHOW",
+      "TAG VALUES",
+      ";",
+      '"',
+      "$x",
+      "-",
+      "/",
+      ",",
+    ],
+  ];
+  const random = (count: number) =>
+    Array.from({ length: count }, () => words[Math.floor(Math.random() * words.length)]).join(" ");
+  const deep = [
+    `SELECT ${"-".repeat(50_000)}1 FROM cpu`,
+    `SELECT usage${"+usage".repeat(40_000)} FROM cpu`,
+    `SELECT ${"(".repeat(50_000)} FROM cpu`,
+    `SELECT usage FROM cpu WHERE ${"(".repeat(50_000)}`,
+    `SELECT ${Array.from({ length: 50_000 }, () => "*").join(",")} FROM cpu`,
+    `SELECT usage FROM cpu WHERE time > now()${" - 1h".repeat(40_000)}`,
+    `SELECT usage FROM cpu WHERE host = '${"x".repeat(200_000)}'`,
+  ];
+  const texts = [...deep, ...Array.from({ length: 150 }, () => `SELECT usage FROM cpu ${random(4)}`)];
+  for (const q of [...texts, ...Array.from({ length: 150 }, (_, at) => random(1 + (at % 12)))]) {
+    const response = await fetch(`${server.baseUrl}/query`, {
+      method: "POST",
+      headers: { "api-key": server.key },
+      body: new URLSearchParams({ q }),
+    });
+    assert.ok([200, 400].includes(response.status), `${response.status}: ${q.slice(0, 200)}`);
+    await response.text();
+  }
+  const divided = await rowsOf("SELECT usage AS \"from\", idle / usage / 2 FROM cpu WHERE status = 'ok'");
+  assert.deepEqual(divided, { cpu: [[at, 1, 49.5]] });
+});

@@ -134,17 +134,20 @@ const rangeOf = ({ where }: Select, endMs: number): TimeRange => ({
   ...millisecondsOf(where.time),
 });
 
-/** Groups that are read at once. */
-const groupsAtOnce = 8;
+/** Groups that are read at once, as far as they have at most so many buckets together. */
+const [groupsAtOnce, bucketsAtOnce] = [8, 20_000];
 
 async function* aggregatedSeries(
   ctx: RequestContext,
   select: Select,
   groups: readonly Group[],
 ): AsyncGenerator<ResultSeries> {
-  for (let at = 0; at < groups.length; at += groupsAtOnce) {
+  const { startMs, endMs } = rangeOf(select, ctx.system.nowMs());
+  const buckets = select.time ? Math.max(1, (endMs - startMs) / select.time.lengthMs) : 1;
+  const count = Math.max(1, Math.min(groupsAtOnce, Math.floor(bucketsAtOnce / buckets)));
+  for (let at = 0; at < groups.length; at += count) {
     ctx.signal.throwIfAborted();
-    const some = groups.slice(at, at + groupsAtOnce);
+    const some = groups.slice(at, at + count);
     const batches = await Promise.all(some.map((group) => aggregatedRows(ctx, select, group)));
     for (const [i, batch] of batches.entries())
       if (batch) yield seriesOf(select, some[i]!, windowed(only(batch), select.rows));

@@ -1,6 +1,7 @@
 // Maps series of the plant to measurements, tags and fields (docs/influx.md#measurements).
 import type { RequestContext } from "../../context.ts";
 import { compareText } from "../../lib/text.ts";
+import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
 import {
   equals,
@@ -36,7 +37,7 @@ export interface TagSet {
 
 export interface Measurement {
   readonly name: string;
-  /** Ordered by their tags. */
+  /** In the order of the names of their first series. */
   readonly tagSets: readonly TagSet[];
   readonly tagKeys: readonly string[];
   readonly fieldKeys: readonly string[];
@@ -73,6 +74,7 @@ export async function readMeasurements(ctx: RequestContext, query: ModelQuery): 
   const found = new Map<string, SetsByTags>();
   const setsOf = (name: string) => found.get(name) ?? found.set(name, new SetsByTags()).get(name)!;
   const assets = needsAssets(query) ? new AssetTags(ctx) : undefined;
+  const turn = new TimeSlice(limits.timeSliceMs);
   let count = 0;
   for await (const page of pagesOf(ctx, filterFor(matchers, query.test))) {
     count += page.length;
@@ -82,6 +84,7 @@ export async function readMeasurements(ctx: RequestContext, query: ModelQuery): 
       );
     const tagsOf = await assets?.of(page.map(({ assetId }) => assetId));
     for (const series of page) {
+      if (turn.isOver()) await turn.next(ctx.signal);
       const written = writtenAs(series);
       if (written) {
         if (isFrom(written.measurement)) setsOf(written.measurement).add(written.tags, written.field, series);
@@ -160,16 +163,17 @@ function plantSeries(
 
 /** Collects the fields of each combination of tags. */
 class SetsByTags {
-  readonly #sets = new Map<
-    string,
-    { tags: Readonly<Record<string, string>>; fields: Map<string, StoredSeries[]> }
-  >();
+  readonly #sets = new Map<string, TagSet & { readonly fields: Map<string, StoredSeries[]> }>();
+  readonly #tagKeys = new Set<string>();
+  readonly #fieldKeys = new Set<string>();
 
   add(tags: Readonly<Record<string, string>>, field: string, { id, isString, isStep }: TimeSeries): void {
     const sorted = Object.entries(tags).sort(([a], [b]) => compareText(a, b));
     const key = JSON.stringify(sorted);
     const set = this.#sets.get(key) ?? { tags: Object.fromEntries(sorted), fields: new Map() };
     this.#sets.set(key, set);
+    for (const [tag] of sorted) this.#tagKeys.add(tag);
+    this.#fieldKeys.add(field);
     const same = set.fields.get(field);
     const series = { id, isString, isStep };
     if (same) same.push(series);
@@ -177,14 +181,7 @@ class SetsByTags {
   }
 
   measurement(name: string): Measurement {
-    const sorted = [...this.#sets].sort(([a], [b]) => compareText(a, b)).map(([, set]) => set);
-    const keys = (of: (set: TagSet) => Iterable<string>) =>
-      [...new Set(sorted.flatMap((set) => [...of(set)]))].sort(compareText);
-    return {
-      name,
-      tagSets: sorted,
-      tagKeys: keys(({ tags }) => Object.keys(tags)),
-      fieldKeys: keys((set) => set.fields.keys()),
-    };
+    const [tagKeys, fieldKeys] = [this.#tagKeys, this.#fieldKeys].map((keys) => [...keys].sort(compareText));
+    return { name, tagSets: [...this.#sets.values()], tagKeys: tagKeys!, fieldKeys: fieldKeys! };
   }
 }

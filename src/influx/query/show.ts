@@ -18,7 +18,8 @@ export async function* runShow(ctx: RequestContext, show: Show): AsyncGenerator<
     const names = measurements.map(({ name }) => name);
     return yield table(show, "measurements", { name: names });
   }
-  if (subject === "series") return yield table(show, undefined, { key: measurements.flatMap(seriesKeys) });
+  if (subject === "series")
+    return yield table(show, undefined, { key: measurements.flatMap(seriesKeys).sort(compareText) });
   for (const measurement of measurements) yield table(show, measurement.name, columnsOf(show, measurement));
 }
 

@@ -1,4 +1,5 @@
 // Reads tokens one after another, and refuses what is not expected.
+import { limits } from "../../limits.ts";
 import { queryProblem } from "./problems.ts";
 import type { QueryToken, QueryTokenKind } from "./tokens.ts";
 
@@ -68,7 +69,11 @@ export class TokenReader {
   /** A list with commas. */
   list<Item>(read: () => Item): Item[] {
     const items = [read()];
-    while (this.trySymbol(",")) items.push(read());
+    while (this.trySymbol(",")) {
+      if (items.length === limits.influxqlListMax)
+        throw queryProblem(`a list has more than ${limits.influxqlListMax} elements`);
+      items.push(read());
+    }
     return items;
   }
 }

@@ -33,27 +33,20 @@ const durations = /(?:\d+(?:ns|us|ms|[uµsmhdw]))+(?![\w.])/y;
 const number = /\d+\.\d*|\.\d+|\d+/y;
 const symbol = /=~|!~|!=|<>|<=|>=|::|[-+*/%=<>(),;.:]/y;
 
-/** The tokens before a `/` that begins a regular expression; after others it divides. */
-const beforeRegex: ReadonlySet<string> = new Set([
-  "=~",
-  "!~",
-  ",",
-  "(",
-  "from",
-  "select",
-  "by",
-  "with",
-  "measurement",
-  "key",
-]);
+/** The keywords and symbols before a `/` that begins a regular expression; after others it divides. */
+const beforeRegex: ReadonlySet<string> = new Set(["=~", "!~", ",", "(", ".", "from", "select", "by"]);
+
+function mayBeRegexAfter(token: QueryToken | undefined): boolean {
+  const isKeyword = token?.kind === "word" || token?.kind === "symbol";
+  return isKeyword && beforeRegex.has(token.text.toLowerCase());
+}
 
 export function tokensOf(text: string): QueryToken[] {
   const tokens: QueryToken[] = [];
   for (let at = 0; ; ) {
     at = matchAt(blanks, text, at)!.end;
     if (at === text.length) return [...tokens, { kind: "end", text: "" }];
-    const last = tokens.at(-1)?.text.toLowerCase() ?? "";
-    const found = tokenAt(text, at, beforeRegex.has(last));
+    const found = tokenAt(text, at, mayBeRegexAfter(tokens.at(-1)));
     if (!found)
       throw queryProblem(`found ${text.slice(at, at + 10)}, unexpected character at char ${at + 1}`);
     tokens.push(found.token);
