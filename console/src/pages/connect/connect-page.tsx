@@ -1,4 +1,5 @@
-// Connects other tools to this server: steps and programs that work as they are, with a new key if wanted.
+// Connects other tools to this server: the connectors, and steps and programs that work as they are, with a
+// new key if wanted.
 import { Button, Card, Group, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
@@ -11,6 +12,7 @@ import { Page } from "../../ui/page.tsx";
 import { Secret } from "../../ui/secret.tsx";
 import classes from "./connect.module.css";
 import { ConnectKey, type NewConnectKey, useMayCreateKeys } from "./connect-key.tsx";
+import { Connectors } from "./connectors.tsx";
 import { guides } from "./guides.ts";
 import { tools } from "./search.ts";
 
@@ -39,6 +41,7 @@ export function ConnectPage() {
         </Button>
       }
     >
+      <Connectors />
       <Tabs value={tool} onChange={open} activateTabWithKeyboard={false}>
         <Tabs.List className={classes["tools"]} aria-label="Tools">
           {tools.map((one) => (
