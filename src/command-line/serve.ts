@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { type App, openApp, type Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
+import { limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
 import type { Command } from "./command.ts";
 import { demoSettings, loadDemoPlant } from "./demo-plant.ts";
@@ -34,6 +35,7 @@ ${settingLines.join("\n")}`,
     const chosen = readSettings(process.env, process.cwd());
     const settings = values.demo ? demoSettings(chosen) : chosen;
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
+    limitHeapGrowth();
     const app = await openApp(settings, realSystem, log);
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {

@@ -2,10 +2,11 @@
 //
 // A computation never blocks the event loop: it runs step by step, callers in fair turns. It stops when its
 // request ends, and when it has compared as many characters as its limit allows.
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import type { Caller } from "../access/caller.ts";
 import { fail } from "../errors.ts";
 import { FairScheduler } from "../lib/fair-scheduler.ts";
+import { startWorker } from "../lib/heap-limits.ts";
 import { Semaphore } from "../lib/semaphore.ts";
 import { WorkerRpc } from "../lib/worker-rpc.ts";
 import { limits } from "../limits.ts";
@@ -116,7 +117,7 @@ export class Computing {
   #open(): ComputeThread {
     if (this.#isClosed) throw new Error("the server is stopping");
     if (this.#thread && !this.#thread.hasEnded) return this.#thread;
-    const worker = new Worker(new URL("./compute-worker.ts", import.meta.url));
+    const worker = startWorker(new URL("./compute-worker.ts", import.meta.url));
     worker.unref();
     this.#worker = worker;
     this.#thread = new WorkerRpc(worker, "the compute thread");

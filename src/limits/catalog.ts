@@ -35,7 +35,16 @@ export const catalogLimits = {
     "characters",
     "Rows in one message to or from the thread of the catalog, so that it is decoded in milliseconds.",
   ),
-  catalogCacheKibMax: limit(16 * 1024, "KiB", "Pages of the catalog that one connection caches in memory."),
+  catalogCacheKibMax: limit(
+    16 * 1024,
+    "KiB",
+    "Pages of the catalog in memory: of the first connection of reads, and of that of writes.",
+  ),
+  catalogOtherCacheKibMax: limit(
+    2 * 1024,
+    "KiB",
+    "Pages of the catalog in memory: of each other connection, for reads at the same time.",
+  ),
   catalogLogPages: limit(
     16_000,
     "pages",

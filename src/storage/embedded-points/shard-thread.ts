@@ -1,6 +1,7 @@
 // The main thread's client of one shard: sends records and calls to its thread, and settles their promises.
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { fail } from "../../errors.ts";
+import { startWorker } from "../../lib/heap-limits.ts";
 import { WorkerRpc } from "../../lib/worker-rpc.ts";
 import type {
   CallReply,
@@ -41,7 +42,7 @@ export class ShardThread {
 
   private constructor(settings: ShardSettings) {
     this.#shard = settings.shard;
-    this.#worker = new Worker(new URL("./shard-worker.ts", import.meta.url), { workerData: settings });
+    this.#worker = startWorker(new URL("./shard-worker.ts", import.meta.url), settings);
     this.#worker.on("message", (message: MessageFromShard) => {
       if (message.kind === "confirmed") this.#confirm(message.records);
     });

@@ -1,6 +1,6 @@
 // Kysely's driver for SQLite on a thread of its own: hands out connections and posts their statements.
-import { Worker } from "node:worker_threads";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
+import { startWorker } from "../../../../lib/heap-limits.ts";
 import { WorkerRpc } from "../../../../lib/worker-rpc.ts";
 import { chunksOf } from "../../chunks.ts";
 import type { StatementResult } from "./row-chunks.ts";
@@ -120,6 +120,7 @@ export interface DriverSettings extends WorkerSettings {
 export class SqliteDriver implements Driver {
   readonly #settings: DriverSettings;
   // Not a `Semaphore`: Kysely acquires and releases in two calls, and a waiter gets a certain connection.
+  // Lowest number last: the first connection, which caches most pages, is used whenever it is idle.
   readonly #idle: number[] = [];
   readonly #waiting: ((number: number) => void)[] = [];
   #thread: DatabaseThread | undefined;
@@ -130,7 +131,7 @@ export class SqliteDriver implements Driver {
 
   async init(): Promise<void> {
     const { file, mode, connections } = this.#settings;
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: { file, mode } });
+    const worker = startWorker(new URL("./worker.ts", import.meta.url), { file, mode });
     this.#thread = new WorkerRpc(worker, "the database thread");
     for (let number = connections - 1; number >= 0; number--) this.#idle.push(number);
   }
@@ -157,8 +158,9 @@ export class SqliteDriver implements Driver {
 
   async releaseConnection({ number }: ThreadConnection): Promise<void> {
     const next = this.#waiting.shift();
-    if (next) next(number);
-    else this.#idle.push(number);
+    if (next) return next(number);
+    this.#idle.push(number);
+    this.#idle.sort((one, other) => other - one);
   }
 
   async destroy(): Promise<void> {

@@ -73,14 +73,15 @@ class Connection {
   /** Rows of statements that have been read, by the ids of the statements, until all are sent. */
   readonly #unsent = new Map<number, RowChunks>();
 
-  constructor({ file, mode }: WorkerSettings) {
+  constructor({ file, mode }: WorkerSettings, number: number) {
     this.#mode = mode;
     this.#db = new DatabaseSync(file, { timeout: limits.catalogBusyMsMax });
     if (mode === "write") {
       this.#db.exec("pragma journal_mode = wal; pragma synchronous = full");
       this.#db.exec(`pragma wal_autocheckpoint = ${limits.catalogLogPages}`);
     } else this.#db.exec("pragma query_only = true");
-    this.#db.exec(`pragma cache_size = -${limits.catalogCacheKibMax}; pragma temp_store = memory`);
+    const cacheKib = number === 0 ? limits.catalogCacheKibMax : limits.catalogOtherCacheKibMax;
+    this.#db.exec(`pragma cache_size = -${cacheKib}; pragma temp_store = memory`);
     this.#functions = addFunctions(this.#db);
   }
 
@@ -208,8 +209,9 @@ class CatalogWorker {
 
   reply(request: Exclude<Request, { kind: "close" }>): Reply {
     try {
-      this.#connections[request.connection] ??= new Connection(this.#settings);
-      const connection = this.#connections[request.connection]!;
+      const number = request.connection;
+      this.#connections[number] ??= new Connection(this.#settings, number);
+      const connection = this.#connections[number]!;
       if (request.kind !== "end") return connection.reply(request);
       connection.end(request.how);
       if (this.#settings.mode === "write") this.#emptyLogWhenIdle(connection);

@@ -1,0 +1,45 @@
+// The heap of a process that makes garbage, and of a worker.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { test } from "node:test";
+import { startWorker } from "./heap-limits.ts";
+
+/** Replaces objects that live long, and prints the bytes of all objects and the most that the heap took. */
+const replaceObjects = (before: string): string => `
+  import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
+  ${before}
+  const objects = [];
+  let mostBytes = 0;
+  for (let count = 0; count < 3e6; count++) {
+    objects[count % 300_000] = { count, list: [count] };
+    if (count === 300_000) gc();
+    if (count % 20_000 > 0) continue;
+    const old = getHeapSpaceStatistics().find((space) => space.space_name === "old_space");
+    mostBytes = Math.max(mostBytes, old.physical_space_size);
+  }
+  gc();
+  objects.pop();
+  console.log(JSON.stringify({ usedBytes: getHeapStatistics().used_heap_size, mostBytes }));
+`;
+
+function heapOf(before: string): { readonly usedBytes: number; readonly mostBytes: number } {
+  // Without other threads, a collection is where the heap reaches its limit.
+  const collections = ["--expose-gc", "--single-threaded-gc", "--no-incremental-marking"];
+  const options = [...collections, "--input-type=module", "--eval", replaceObjects(before)];
+  return JSON.parse(execFileSync(process.execPath, options, { encoding: "utf8" }));
+}
+
+test("old objects are collected earlier than V8 does by itself", () => {
+  const file = new URL("heap-limits.ts", import.meta.url).href;
+  const limited = heapOf(`(await import("${file}")).limitHeapGrowth();`);
+  const unlimited = heapOf("");
+  assert.ok(limited.mostBytes < 2.4 * limited.usedBytes, JSON.stringify(limited));
+  assert.ok(unlimited.mostBytes > 3 * unlimited.usedBytes, JSON.stringify(unlimited));
+});
+
+test("a worker collects new objects early", async () => {
+  const worker = startWorker(new URL("data:text/javascript,"));
+  const { maxYoungGenerationSizeMb } = worker.resourceLimits!;
+  await worker.terminate();
+  assert.ok(maxYoungGenerationSizeMb! <= 24, `${maxYoungGenerationSizeMb} MiB`);
+});

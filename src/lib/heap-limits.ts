@@ -1,0 +1,25 @@
+// Limits the memory that garbage takes in the heaps of a server: of its main thread and of its workers.
+import { setFlagsFromString } from "node:v8";
+import { Worker } from "node:worker_threads";
+
+/**
+ * New objects of a worker, in MiB. V8 collects them when a third of this is full. With the default of 96 MiB,
+ * each worker takes so much under load, and most of it afterwards too.
+ */
+const newObjectsMb = 24;
+
+/** `file` is the module of the worker, `workerData` what it reads as `workerData`. */
+export const startWorker = (file: URL, workerData?: unknown): Worker =>
+  new Worker(file, { workerData, resourceLimits: { maxYoungGenerationSizeMb: newObjectsMb } });
+
+/**
+ * Old objects are collected when they take so many percent more than those that were used at the last
+ * collection. V8 waits for up to 300 percent in a busy process: an upload of large bodies then takes 150 MB
+ * more, and the process keeps it.
+ */
+const garbagePercent = 50;
+
+/** Call before the server starts. It holds for all threads. */
+export function limitHeapGrowth(): void {
+  setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
+}
