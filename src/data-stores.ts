@@ -114,10 +114,12 @@ async function openBlobs(opening: Opening, owner: number): Promise<BlobStore> {
  * The catalog that owns files and datapoints on other machines. Servers of one catalog share its secret, but
  * not a data folder.
  */
-function ownerOf({ catalogChosen, linkSecret }: Opening, { folder }: Manifest): number {
-  if (!catalogChosen.isShared) return folder;
-  return createHash("sha256").update(linkSecret).digest().readUIntBE(0, ownerBytes);
-}
+const ownerOf = ({ catalogChosen, linkSecret }: Opening, { folder }: Manifest): number =>
+  catalogChosen.isShared ? ownerOfSecret(linkSecret) : folder;
+
+/** The number of a shared catalog, from the secret of its links. */
+export const ownerOfSecret = (linkSecret: Uint8Array): number =>
+  createHash("sha256").update(linkSecret).digest().readUIntBE(0, ownerBytes);
 
 /** As many as a number holds exactly. */
 const ownerBytes = 6;

@@ -1,30 +1,21 @@
 // `millrace doctor`: finds damage in the data folder of a stopped server, and repairs it on request.
 import { existsSync } from "node:fs";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readSettings } from "../config.ts";
 import { catalogFileOf, lockDataFolder, StartRefused } from "../data-folder.ts";
-import {
-  blobsFolderOf,
-  type DataPlace,
-  examineParts,
-  markedFoldersOf,
-  pointsFolderOf,
-} from "../data-parts.ts";
+import { type DataPlace, examineParts, markedFoldersOf, pointsFolderOf } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { attachmentTable, fileTable } from "../resources/files/schema.ts";
-import type { BlobKey } from "../storage/blobs.ts";
 import { examineClickHouse } from "../storage/clickhouse-points/doctor.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import type { Finding } from "../storage/findings.ts";
-import { blobPath } from "../storage/local-blobs/local-blobs.ts";
 import type { Manifest } from "../storage/manifest.ts";
-import { S3Bucket } from "../storage/s3-blobs/s3-bucket.ts";
-import { objectsOf } from "../storage/s3-blobs/upload-record.ts";
 import { examineDatabase } from "../storage/sql/dialects/sqlite/doctor.ts";
 import { namedBlobs } from "../storage/sql/dialects/sqlite/peek.ts";
 import type { Command } from "./command.ts";
+import { findingsOfBlobs } from "./doctor-blobs.ts";
+import { type ClusterPlace, examineCluster } from "./doctor-cluster.ts";
 
 const damageLeft = 3;
 
@@ -36,6 +27,9 @@ exist and belong together, the catalog, every block of datapoints, the journal, 
 Prints for each damaged part the file, the offset (for a block: its number), the expected and the actual
 content. Changes nothing without --repair; with --repair, prints each repair.
 
+With the catalog in PostgreSQL (MILLRACE_CATALOG), servers may run: checks tables, indexes, references between
+records, the size of every file, and that each series of ClickHouse is in the catalog. Changes nothing.
+
 Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be examined; 3, there is damage.`,
   async run(words) {
     const { values } = parseArgs({
@@ -44,11 +38,7 @@ Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be exa
     });
     const place = readSettings(process.env, process.cwd());
     const { data, catalogUrl } = place;
-    if (catalogUrl !== undefined)
-      throw new StartRefused(
-        "The catalog is in PostgreSQL, which has tools of its own (pg_amcheck); the doctor examines data " +
-          "folders that have their catalog",
-      );
+    if (catalogUrl !== undefined) return await reportOnCluster({ ...place, catalogUrl }, values.repair);
     const parts = [catalogFileOf(data), ...markedFoldersOf(place).map((name) => join(data, name))];
     if (!parts.some((path) => existsSync(path)))
       throw new StartRefused(`${data} is not a data folder (MILLRACE_DATA); the first start creates it`);
@@ -61,6 +51,19 @@ Exit codes: 0, no damage, or all of it was repaired; 1, the folder cannot be exa
     }
   },
 };
+
+async function reportOnCluster(place: ClusterPlace, repair: boolean): Promise<number> {
+  if (repair)
+    throw new StartRefused("--repair works on data folders; a catalog in PostgreSQL is only examined");
+  const findings = await examineCluster(place);
+  for (const finding of findings) console.log(`${lineOf(finding)}\n  ${helpOf(finding)}`);
+  const found = `Damaged parts of the catalog, its datapoints and files: ${findings.length}`;
+  console.log(findings.length > 0 ? found : "The catalog, its datapoints and files are in order");
+  return findings.length > 0 ? damageLeft : 0;
+}
+
+const blobsIn = ({ data }: DataPlace) =>
+  namedBlobs(catalogFileOf(data), [fileTable.name, attachmentTable.name]);
 
 async function examine(place: DataPlace, repair: boolean): Promise<number> {
   const { data } = place;
@@ -76,7 +79,7 @@ async function examine(place: DataPlace, repair: boolean): Promise<number> {
   const ofParts = await repaired(parts?.findings ?? [], repair ? onRepair : undefined);
   const mustExist = parts?.manifest !== undefined && parts.manifest.phase !== "creating";
   const store = await examinePoints(place, parts?.manifest, { mustExist, repair, onRepaired: onRepair });
-  const ofBlobs = mustExist ? await findingsOfBlobs(place) : [];
+  const ofBlobs = mustExist ? await findingsOfBlobs(place, blobsIn(place)) : [];
   const ofPoints = store.findings.map((one) => ({ ...one, file: `points/${one.file}` }));
   const left = [...inCatalog, ...ofParts, ...ofPoints, ...ofBlobs];
   for (const finding of left) console.log(`${lineOf(finding)}\n  ${helpOf(finding)}`);
@@ -114,54 +117,6 @@ async function repaired(
     if (finding.remedy) onRepair(finding);
   }
   return findings.filter(({ remedy }) => remedy === undefined);
-}
-
-/** Files whose size is not the size in the catalog. */
-async function findingsOfBlobs(place: DataPlace): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  await using sizes = await blobSizes(place);
-  const examineBlob = async ({ project, id, bytes }: NamedBlob) => {
-    const size = await sizes.of({ project, id });
-    if (size === bytes) return;
-    const found = size === undefined ? "no file" : `${size} bytes`;
-    findings.push({ file: `${sizes.folder}/${project}/${id}`, offset: 0, expected: `${bytes} bytes`, found });
-  };
-  let batch: Promise<void>[] = [];
-  for (const blob of namedBlobs(catalogFileOf(place.data), [fileTable.name, attachmentTable.name])) {
-    batch.push(examineBlob(blob));
-    if (batch.length < blobsAtOnce) continue;
-    await Promise.all(batch);
-    batch = [];
-  }
-  await Promise.all(batch);
-  return findings;
-}
-
-type NamedBlob = BlobKey & { readonly bytes: number };
-
-const blobsAtOnce = 32;
-
-interface BlobSizes extends AsyncDisposable {
-  /** Where the blobs are, for findings. */
-  readonly folder: string;
-  readonly of: (key: BlobKey) => Promise<number | undefined>;
-}
-
-/** Reads sizes without opening a store: that would create folders. */
-async function blobSizes({ data, blobs }: DataPlace): Promise<BlobSizes> {
-  if (blobs === undefined)
-    return {
-      folder: "blobs",
-      of: async (key) => (await stat(blobPath(blobsFolderOf(data), key)).catch(() => undefined))?.size,
-      [Symbol.asyncDispose]: async () => {},
-    };
-  const { bucket, prefix } = blobs.location;
-  const opened = await S3Bucket.open(blobs.location, blobs.credentials);
-  return {
-    folder: `s3://${bucket}/${prefix}files`,
-    of: async (key) => (await opened.head(objectsOf(prefix, key).blob))?.bytes,
-    [Symbol.asyncDispose]: async () => opened.close(),
-  };
 }
 
 const lineOf = ({ file, offset, expected, found }: Finding): string =>

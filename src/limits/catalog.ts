@@ -103,5 +103,6 @@ export const catalogLimits = {
     "differences",
     "Differences that `millrace copy` lists; it counts the others.",
   ),
+  doctorRecordsAtOnce: limit(10_000, "records", "Records or series that `millrace doctor` reads together."),
   preparedStatementsMax: limit(500, "statements", "Prepared database statements of each connection."),
 } as const;

@@ -1,5 +1,6 @@
 // Examines the database of the datapoints for `millrace doctor`.
 import { Failure } from "../../errors.ts";
+import { limits } from "../../limits.ts";
 import type { Finding } from "../findings.ts";
 import { ClickHouseClient, codeOf, fullDisk } from "./client.ts";
 import { type ClickHouseLocation, withoutPassword } from "./location.ts";
@@ -24,6 +25,26 @@ export async function examineClickHouse(
     return [];
   } catch (problem) {
     return finding("a database that responds", (problem as Error).message);
+  } finally {
+    client.close();
+  }
+}
+
+/** The series with points that no tombstone of a whole series deletes, in the order of their ids. */
+export async function* seriesWithPoints(location: ClickHouseLocation): AsyncGenerator<number[]> {
+  const client = new ClickHouseClient(location);
+  try {
+    for (let after = 0; ; ) {
+      const rows = await client.query(
+        sql`SELECT DISTINCT series FROM points WHERE series > ${after} AND series NOT IN (
+          SELECT series FROM tombstones WHERE start < ${limits.timeMsMin} AND end > ${limits.timeMsMax}
+        ) ORDER BY series LIMIT ${limits.doctorRecordsAtOnce}`,
+      );
+      const series = [...rows.numbers("series")];
+      if (series.length === 0) return;
+      yield series;
+      after = series.at(-1)!;
+    }
   } finally {
     client.close();
   }

@@ -25,7 +25,7 @@ export const metaTable: Table<Note> = {
 };
 
 /** Raised when a file can no longer be read by an older program. */
-const layoutVersion = 1;
+export const layoutVersion = 1;
 
 const lastIdNote = 3;
 
