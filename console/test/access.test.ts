@@ -36,7 +36,7 @@ before(async () => {
 });
 after(() => console.close());
 
-const closed = (page: Page) => page.context().close();
+const closed = (page: Page) => console.release(page);
 
 describe("accounts and keys", () => {
   it("a new account gets a key that is shown once and works", async () => {

@@ -65,7 +65,7 @@ describe("the tree", () => {
     await page.keyboard.press("p");
     const active = await page.getByRole("tree").getAttribute("aria-activedescendant");
     assert.equal(active, await item(page, "Plant").getAttribute("id"));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("opens at an asset of 20,000 siblings by its address, and loads the way to it alone", async () => {
@@ -91,7 +91,7 @@ describe("the tree", () => {
     await page.goBack();
     await page.getByRole("link", { name: "P-17770" }).waitFor();
     assert.equal(await page.getByLabel("Search assets").inputValue(), "P-1777");
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -109,7 +109,7 @@ describe("the page of an asset", () => {
       .waitFor();
     await series.getByRole("link", { name: "P-25000.flow" }).click();
     await page.waitForURL(/\/trend\?series=P-25000\.flow/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("opens the series that are selected together in the trend, and no others", async () => {
@@ -123,7 +123,7 @@ describe("the page of an asset", () => {
     await selection.getByText("2 selected").waitFor();
     await selection.getByRole("link", { name: "Open in the trend" }).click();
     await page.waitForURL(/\/trend\?series=P-20000\.level&series=P-20000\.state$/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows the raw rows that name it, of linked tables only, and says what it searched", async () => {
@@ -147,7 +147,7 @@ describe("the page of an asset", () => {
     await rows.getByText("No row names this asset.").waitFor();
     await page.goto(`${console.server.baseUrl}/assets/${ids["Valve"]}`);
     await rows.getByText("No raw table is linked to this asset or to one above it.").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("includes the records of the assets below on request, and keeps that in the address", async () => {
@@ -157,7 +157,7 @@ describe("the page of an asset", () => {
     await page.getByRole("switch", { name: "With the records of the 20\u202f000 assets below" }).click();
     await series.getByText("P-25000.flow").waitFor();
     assert.match(page.url(), /below=true/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("creates, edits, moves and deletes assets, and says in numbers what goes along", async () => {
@@ -184,7 +184,7 @@ describe("the page of an asset", () => {
     await page.getByRole("heading", { name: "Filter" }).waitFor();
     assert.equal((await console.server.ask.v06(`GET /assets/${ids["Valve"]}`)).status, 404);
     assert.equal((await console.server.ask.v06(`GET /assets/${ids["Unit 2"]}`)).status, 200);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows a refusal in plain words, and changes nothing", async () => {
@@ -194,7 +194,7 @@ describe("the page of an asset", () => {
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("alert").waitFor();
     assert.equal((await console.server.ask.v06(`GET /assets/${ids["Unit 2"]}`)).items[0]!["name"], "Unit 2");
-    await page.context().close();
+    await console.release(page);
   });
 
   const choose = async (page: Page, name: string, action: string) => {
@@ -224,7 +224,7 @@ describe("an operator of one unit", () => {
     await page.getByLabel("Find pages, assets, series, events and files").fill("Unit");
     await page.getByRole("button", { name: "Unit 2" }).waitFor();
     assert.equal(await page.getByRole("button", { name: "Unit 1" }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   async function keyFor(assetId: number): Promise<string> {
@@ -252,14 +252,14 @@ describe("the pages of assets", () => {
         await item(page, "Plant").waitFor();
         await assertAccessible(page);
         await assertFits(page, width);
-        await page.context().close();
+        await console.release(page);
       }
   });
 
   it("say what to do when there is nothing", async () => {
     const page = await console.open({ path: "/assets?query=nosuchasset" });
     await page.getByText("No asset matches").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   const assertFits = async (page: Page, width: number) => {

@@ -45,7 +45,7 @@ describe("the editor of an expression", () => {
     await page.reload();
     await page.getByRole("row", { name: /^inflow/ }).waitFor();
     assert.equal(await editor.inputValue(), "100 * [inflow] / [outflow] + sq");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("marks an error in the text, and an alias with an aggregate mends it", async () => {
@@ -61,7 +61,7 @@ describe("the editor of an expression", () => {
     assert.equal(await page.locator("mark").count(), 0);
     await page.getByRole("combobox", { name: "Expression" }).fill("[77]");
     await alert.getByText("At character 1: There is no series 77 that you may read.").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("opens the trend with the series of the expression", async () => {
@@ -76,7 +76,7 @@ describe("the editor of an expression", () => {
     await page.getByRole("heading", { name: "Trend" }).waitFor();
     const opened = new URL(page.url()).searchParams;
     assert.deepEqual([opened.get("series"), opened.get("calc")], ["inflow", "double=2 * [inflow]"]);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has no faults of accessibility and is not cut, light and dark, wide and narrow", async () => {
@@ -92,7 +92,7 @@ describe("the editor of an expression", () => {
         await assertAccessible(page);
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
-        await page.context().close();
+        await console.release(page);
       }
   });
 });

@@ -46,7 +46,7 @@ describe("the programs of the connect page work as they are", () => {
     assert.equal(latest.items[0]!["value"], 42);
     const accounts = await console.server.ask.v06("GET /users");
     assert.ok(accounts.items.some(({ uniqueName }) => uniqueName === "curl of a test"));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("JavaScript reads and writes values", async () => {
@@ -55,7 +55,7 @@ describe("the programs of the connect page work as they are", () => {
     const read = await run(process.execPath, args(await codeOf(page, "Read values")));
     assert.match(read.stdout, /^\S.* \d+\.\d+$/m);
     await run(process.execPath, args(await codeOf(page, "Write a value")));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("Python reads and writes values", async (t) => {
@@ -65,7 +65,7 @@ describe("the programs of the connect page work as they are", () => {
     const read = await run("python3", ["-c", await codeOf(page, "Read values")]);
     assert.match(read.stdout, /^\S.* \d+\.\d+$/m);
     await run("python3", ["-c", await codeOf(page, "Write a value")]);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("Grafana has an address, a password and queries that InfluxQL reads", async () => {
@@ -83,7 +83,7 @@ describe("the programs of the connect page work as they are", () => {
     assert.ok(found[0].values.some(([, mean]: readonly unknown[]) => mean === 7.25 || mean === 42));
     const { error } = await resultOf((await codeOf(page, "Variable")).replace("$asset", "Pump"));
     assert.equal(error, undefined);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("OData has metadata, rows, aggregates; Power BI and Excel have its address and the key", async () => {
@@ -101,7 +101,7 @@ describe("the programs of the connect page work as they are", () => {
       const response = await fetch(address, { headers: { authorization: `Basic ${authorization}` } });
       assert.equal(response.status, 200);
     }
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -114,7 +114,7 @@ describe("keys, rights and looks", () => {
     await page.getByRole("figure", { name: "Read values" }).waitFor();
     assert.match(await codeOf(page, "Read values"), /api-key: mr_\.\.\.'/);
     assert.ok(!(await page.content()).includes(key));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("a taken name is refused in the dialog", async () => {
@@ -124,7 +124,7 @@ describe("keys, rights and looks", () => {
     await page.getByLabel("Rights of the group").selectOption({ label: "administrators" });
     await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByRole("dialog").getByRole("alert").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("a member without the right to create keys is told so", async () => {
@@ -134,7 +134,7 @@ describe("keys, rights and looks", () => {
     const page = await console.open({ path: "/connect", key: key as string });
     await page.getByText("You may not create keys").waitFor();
     assert.equal(await page.getByRole("button", { name: "New key" }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has no faults of accessibility, light and dark, wide and narrow, and is used by keyboard", async () => {
@@ -150,7 +150,7 @@ describe("keys, rights and looks", () => {
       await assertAccessible(page);
       const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
       assert.equal(isCut, false, `the page is wider than ${width} px`);
-      await page.context().close();
+      await console.release(page);
     }
   });
 });

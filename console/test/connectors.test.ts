@@ -68,7 +68,7 @@ it("shows each connector with its state, those with problems first, and follows 
   assert.match(cells[1]![8]!, /^the broker closed the connection \d+ min( \d+ s)? ago$/);
   await report("tank farm");
   await page.getByRole("row", { name: /^tank farm mqtt Running/ }).waitFor();
-  await page.context().close();
+  await console.release(page);
 });
 
 it("deletes a connector that is over, and none that runs", async () => {
@@ -83,14 +83,14 @@ it("deletes a connector that is over, and none that runs", async () => {
     ["boiler house", "tank farm", "old line"],
   );
   assert.equal(await page.getByRole("button", { name: "Delete boiler house" }).count(), 0);
-  await page.context().close();
+  await console.release(page);
 });
 
 it("says how to start the first one, and shows nothing to people without the right", async () => {
   const page = await console.open({ path: "/connect" });
   const section = page.getByRole("region", { name: "Connectors" });
   await section.getByText("npm run millrace -- connect plant.yaml").waitFor();
-  await page.context().close();
+  await console.release(page);
   const ask = console.server.ask.v06;
   const made = async (path: string, item: object) => (await ask(`POST ${path}`, { items: [item] })).items[0]!;
   const capabilities = [{ timeSeriesAcl: { actions: ["READ"], scope: { all: {} } } }];
@@ -100,7 +100,7 @@ it("says how to start the first one, and shows nothing to people without the rig
   const other = await console.open({ path: "/connect", key: value as string });
   await other.getByRole("tab", { name: "Power BI" }).waitFor();
   assert.equal(await other.getByRole("region", { name: "Connectors" }).count(), 0);
-  await other.context().close();
+  await console.release(other);
 });
 
 it("has no faults of accessibility, light and dark, wide and narrow", async () => {
@@ -117,5 +117,5 @@ it("has no faults of accessibility, light and dark, wide and narrow", async () =
     const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
     assert.equal(isCut, false, `the page is wider than ${width} px`);
   }
-  await page.context().close();
+  await console.release(page);
 });

@@ -57,7 +57,7 @@ describe("time line and table", () => {
     await table.getByRole("row", { name: /Batch 7/ }).waitFor();
     await page.getByRole("img", { name: /^22 events from/ }).waitFor();
     assert.equal(await table.getByText("Old alarm").count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("filter by type, subtype, words and subtree, and the address is the filter", async () => {
@@ -72,7 +72,7 @@ describe("time line and table", () => {
     await page.goto(`${console.server.baseUrl}/events?assets=${plantId}`);
     await table.getByRole("row", { name: /Pump tripped/ }).waitFor();
     assert.equal(await table.getByRole("row").count(), 2);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("zoom and move by keys, and the table follows", async () => {
@@ -89,7 +89,7 @@ describe("time line and table", () => {
     await page.waitForURL((url) => Number(url.searchParams.get("start")) < before);
     await plot.hover();
     await page.mouse.wheel(0, -500);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("open an event by keyboard, and the back button returns to the filter", async () => {
@@ -100,13 +100,13 @@ describe("time line and table", () => {
     await page.goBack();
     await page.getByRole("row", { name: /Pump tripped/ }).waitFor();
     assert.match(page.url(), /type=trip$/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("say what to do when there are no events", async () => {
     const page = await console.open({ path: "/events?type=none" });
     await page.getByText("No events match").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -135,7 +135,7 @@ describe("one event", () => {
     await dialog.getByLabel("Id in the source").fill("1");
     await dialog.getByRole("button", { name: "Create the event" }).click();
     await dialog.getByRole("alert").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("opens the trend of its assets at its time", async () => {
@@ -144,7 +144,7 @@ describe("one event", () => {
     await page.waitForURL(/\/trend\?series=23-FT-1&start=/);
     const start = Date.parse(new URL(page.url()).searchParams.get("start")!);
     assert.ok(start < nowMs - 2 * hourMs && start > nowMs - 4 * hourMs);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is deleted after a confirmation", async () => {
@@ -153,7 +153,7 @@ describe("one event", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Delete the event" }).click();
     await page.getByRole("heading", { name: "Events" }).waitFor();
     assert.deepEqual(await eventsWith("Old alarm"), []);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has no ways to change it for a person who may only read", async () => {
@@ -165,7 +165,7 @@ describe("one event", () => {
     assert.equal(await page.getByRole("button", { name: "New event" }).count(), 0);
     await page.goto(`${console.server.baseUrl}/events/import`);
     await page.getByText("You may not create events").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is found in the command palette", async () => {
@@ -177,7 +177,7 @@ describe("one event", () => {
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Pump tripped" }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -207,7 +207,7 @@ describe("CSV", () => {
     assert.deepEqual(made!["assetIds"], [pumpId]);
     const created = (await console.server.ask.v06("GET /events?minStartTime=0&limit=10000")).items;
     assert.equal(created.filter((event) => event["description"] === "import 3").length, 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is exported over the filter, and can be imported again", async () => {
@@ -225,7 +225,7 @@ describe("CSV", () => {
     const [first, second] = await eventsWith("Pump tripped");
     assert.equal(first!["startTime"], second!["startTime"]);
     assert.deepEqual(first!["assetIds"], second!["assetIds"]);
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -257,6 +257,6 @@ it("the pages of events are accessible, light and dark, also when the window bec
       await page.waitForFunction("document.documentElement.scrollWidth <= window.innerWidth");
       await assertAccessible(page);
     }
-    await page.context().close();
+    await console.release(page);
   }
 });

@@ -211,5 +211,5 @@ it("lists and records are copied as requests that work", async () => {
     const { stdout } = await run("sh", ["-c", `${command} --silent`], { env });
     assert.ok(stdout.includes(expected), `${path}: ${stdout.slice(0, 300)}`);
   }
-  await page.context().close();
+  await console.release(page);
 });

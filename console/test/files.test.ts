@@ -93,7 +93,7 @@ describe("the list of files", () => {
     assert.equal(await page.getByRole("table", { name: "Files" }).getByRole("row").count(), 2);
     await page.getByLabel("Search files").fill("nothing");
     await page.getByText("No files match").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("opens a file by keyboard and from the palette", async () => {
@@ -106,7 +106,7 @@ describe("the list of files", () => {
     await page.getByLabel("Find pages, assets, series, events and files").fill("ranges");
     await page.getByRole("button", { name: /ranges\.csv/ }).click();
     await page.getByRole("heading", { name: "ranges.csv" }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -184,7 +184,7 @@ describe("the page of a file", () => {
     await page.getByRole("link", { name: "Unit 23" }).click();
     await page.getByRole("region", { name: "Files" }).getByRole("link", { name: "photo.png" }).click();
     await page.getByRole("heading", { name: "photo.png" }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("changes the record, and deletes the file after a confirmation", async () => {
@@ -285,7 +285,7 @@ describe("an upload", () => {
     await page.getByRole("navigation", { name: "Folders" }).getByRole("link", { name: "many" }).waitFor();
     await page.getByRole("button", { name: "Clear the uploaded" }).click();
     await uploadsOf(page).waitFor({ state: "detached" });
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is paused, continues where it was, also on other pages", async () => {
@@ -305,7 +305,7 @@ describe("an upload", () => {
     await uploadRow(page, "paused.bin").getByText("Uploaded, 4 MiB").waitFor();
     assert.equal(chunks.starts.filter((start) => start === 0).length, 1, "the first bytes are sent once");
     await assertStored("big", "paused.bin", big);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("continues by itself after a lost connection", async () => {
@@ -366,7 +366,7 @@ describe("an upload", () => {
     assert.equal(await fileIn("big", "cancelled.bin"), undefined);
     assert.equal(await page.evaluate("Object.keys(sessionStorage).join()"), "");
     chunks.release();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("of a name that is taken replaces the content only on request, and keeps the record", async () => {
@@ -381,7 +381,7 @@ describe("an upload", () => {
     const file = await fileIn("lists", "manual.txt");
     assert.equal(file!["id"], ids.get("manual.txt"));
     assert.deepEqual(file!["metadata"], { revision: "1" });
-    await page.context().close();
+    await console.release(page);
   });
 
   it("takes files that are dropped on the page, and content for a record without any", async () => {
@@ -406,7 +406,7 @@ describe("an upload", () => {
     await chooser.setFiles({ name: "x.doc", mimeType: "text/plain", buffer: Buffer.from("it is here") });
     await page.getByText("it is here").waitFor();
     await assertStored("sheets", "later.doc", Buffer.from("it is here"));
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -418,7 +418,7 @@ describe("rights", () => {
     await page.goto(console.server.baseUrl + pageOf("photo.png"));
     await page.getByRole("img", { name: "photo.png" }).waitFor();
     assert.equal(await page.getByRole("button", { name: /Edit|Replace|More actions/ }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("an operator sees the files and folders of the own unit, and adds files to it only", async () => {
@@ -447,7 +447,7 @@ describe("rights", () => {
     await page.keyboard.press("Tab");
     await dialog.getByRole("button", { name: "Upload" }).click();
     await uploadsOf(page).getByText("1 of 1 uploaded").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -470,5 +470,5 @@ it("the pages of files are accessible, light and dark, wide and narrow", async (
         assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
       }
   }
-  await page.context().close();
+  await console.release(page);
 });

@@ -26,7 +26,7 @@ describe("sign-in", () => {
     );
     assert.ok(!stored.includes(console.server.key));
     assert.equal(await page.evaluate("document.cookie"), "");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("with a wrong key says so and opens nothing", async () => {
@@ -36,14 +36,14 @@ describe("sign-in", () => {
     await page.getByRole("alert").getByText("The server does not know this key").waitFor();
     assert.equal(await page.getByRole("navigation").count(), 0);
     await assertAccessible(page);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows why the identity provider refused", async () => {
     const search = new URLSearchParams({ error: "access_denied", error_description: "No licence" });
     const page = await console.open({ key: null, path: `/sign-in?${search}` });
     await page.getByRole("alert").getByText("No licence").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("does not follow an address of another site", async () => {
@@ -52,7 +52,7 @@ describe("sign-in", () => {
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("heading", { name: "Start" }).waitFor();
     assert.equal(new URL(page.url()).origin, console.server.baseUrl);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("ends with the sign-out, also for other windows", async () => {
@@ -62,7 +62,7 @@ describe("sign-in", () => {
     await page.getByLabel("API key").waitFor();
     await page.goto(`${console.server.baseUrl}/series`);
     await page.getByLabel("API key").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -75,7 +75,7 @@ describe("the frame", () => {
         await assertAccessible(page);
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `the page is wider than a window of ${width} px`);
-        await page.context().close();
+        await console.release(page);
       }
   });
 
@@ -91,7 +91,7 @@ describe("the frame", () => {
     await page.getByRole("heading", { name: "23-FT-1042" }).waitFor();
     await page.goBack();
     await page.getByRole("heading", { name: "Start" }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("loads further rows while one scrolls, until all are there", async () => {
@@ -102,7 +102,7 @@ describe("the frame", () => {
     for (let i = 0; i < 40; i++) await page.mouse.wheel(0, 2_000);
     await page.getByRole("row", { name: "23-FT-1299" }).waitFor();
     await page.getByText("300", { exact: true }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says that the connection is lost, and continues when it is back", async () => {

@@ -19,7 +19,7 @@ describe("a server that hosts no models", () => {
     await page.getByText("MILLRACE_MODELS=on", { exact: true }).waitFor();
     await assertAccessible(page);
     assert.equal(await page.getByRole("tab").count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -78,7 +78,7 @@ describe("a server that hosts models", hosting, () => {
     await instances.fill('["bad"]');
     await page.getByRole("button", { name: "Predict" }).click();
     await page.getByRole("alert").getByText("no such instance").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows versions with their logs, and schedules with the next run, by a link", async () => {
@@ -94,7 +94,7 @@ describe("a server that hosts models", hosting, () => {
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "Schedule watch" }).waitFor();
     assert.match(page.url(), /schedule=\d+/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has accessible pages that are not cut, light and dark, wide and narrow", async () => {
@@ -117,7 +117,7 @@ describe("a server that hosts models", hosting, () => {
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
       }
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -282,7 +282,7 @@ describe("an empty server that hosts models", hosting, () => {
     await reader.getByRole("region", { name: "Version v1" }).getByText("active", { exact: true }).waitFor();
     const writes = reader.getByRole("button", { name: /^(New|Upload|Change|Make|Deploy|Stop)/ });
     assert.equal(await writes.count(), 0);
-    await reader.context().close();
+    await console.release(reader);
   });
 
   it("deletes a model after it says what goes along", async () => {

@@ -32,7 +32,7 @@ describe("the page of operations", () => {
     await figure("Latency, 95 of 100 requests")
       .getByText(/within [\d.]+ ms/)
       .waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says what is wrong and what to do", async () => {
@@ -61,7 +61,7 @@ describe("the page of operations", () => {
     await page.getByText("This page is for administrators").waitFor();
     assert.equal(await page.getByText("Everything works").count(), 0);
     assert.equal(await page.getByRole("link", { name: "Operations" }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has no faults of accessibility and is not cut, light and dark, wide and narrow", async () => {
@@ -74,7 +74,7 @@ describe("the page of operations", () => {
       await assertAccessible(page);
       const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
       assert.equal(isCut, false, `the page is wider than a window of ${width} px`);
-      await page.context().close();
+      await console.release(page);
     }
   });
 });

@@ -64,7 +64,7 @@ describe("databases and tables", () => {
     await page.getByRole("link", { name: "lab" }).waitFor({ state: "detached" });
     const { items } = await console.server.ask.v06("GET /raw");
     assert.deepEqual(items, [{ dbName: "ERP" }]);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("are linked to assets in a dialog, and the page of the asset shows their rows", async () => {
@@ -98,7 +98,7 @@ describe("databases and tables", () => {
     await again.getByRole("button", { name: "Save" }).click();
     await page.getByText("about 24-P-01").waitFor({ state: "detached" });
     assert.deepEqual((await v06(`GET /raw/ERP?assetId=${asset!["id"]}`)).items, []);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("cannot be changed by a person who may only read", async () => {
@@ -112,7 +112,7 @@ describe("databases and tables", () => {
     await page.goto(`${console.server.baseUrl}/raw`);
     await page.getByRole("link", { name: "orders" }).waitFor();
     assert.equal(await page.getByRole("button", { name: /New|Delete|Upload/ }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -133,7 +133,7 @@ describe("the rows of a table", () => {
     await row(page, "WO-101150").waitFor();
     await page.goBack();
     await row(page, "WO-100000").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("are reached by a link, opened by keyboard, and deleted one by one", async () => {
@@ -154,7 +154,7 @@ describe("the rows of a table", () => {
     await row(page, "WO-102492").waitFor();
     const deleted = await console.server.ask.v06("GET /raw/ERP/orders/WO-102491");
     assert.equal(deleted.status, 404);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("keep every digit on the screen and in the CSV file", async () => {
@@ -170,7 +170,7 @@ describe("the rows of a table", () => {
     assert.equal(download.suggestedFilename(), "ERP-exact.csv");
     const text = readFileSync((await download.path())!, "utf8");
     assert.equal(text, 'key,big,one,text\r\nk 1/ö,12345678901234567890,1.0,"a,""b"""\r\n');
-    await page.context().close();
+    await console.release(page);
   });
 
   it("have a profile of the loaded rows, and of all rows on request", async () => {
@@ -182,7 +182,7 @@ describe("the rows of a table", () => {
     await page.getByRole("row", { name: /priority number 0 \(0 %\) 4/ }).waitFor();
     await page.getByRole("row", { name: /note text .* \(80 %\) 1/ }).waitFor();
     await assertAccessible(page);
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -212,7 +212,7 @@ describe("an upload of CSV", () => {
     await page.getByText("12\u202f000 rows").waitFor();
     const { text } = await console.server.ask.v06("GET /raw/ERP/tanks/T11999");
     assert.match(text, /"columns":\{"Name":"Kühler\\n11999","Wert":11999\.50\}/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("that is refused says why, and continues after the last row that was written", async () => {
@@ -256,13 +256,13 @@ describe("the pages of raw data", () => {
         await assertAccessible(page);
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
-        await page.context().close();
+        await console.release(page);
       }
   });
 
   it("say what to do without databases, and that a table does not exist", async () => {
     const page = await console.open({ path: "/raw/ERP/nowhere" });
     await page.getByRole("alert").getByText("No tables named nowhere").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });

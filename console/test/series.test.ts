@@ -64,7 +64,7 @@ describe("the table of series", () => {
       .getByLabel("Stale")
       .last()
       .waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("reads the values of the rows in view with one request for all", async () => {
@@ -95,7 +95,7 @@ describe("the table of series", () => {
     await page.getByText("Boiler 7").first().waitFor();
     await table.getByRole("row", { name: /24-PT-1/ }).waitFor();
     assert.equal(await table.getByRole("row").count(), 2);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is downloaded as CSV, all of the filter", async () => {
@@ -110,7 +110,7 @@ describe("the table of series", () => {
     assert.equal(lines[0], "\ufeffid,name,description,unit,kind,assetId,externalId");
     assert.equal(lines.length, 121);
     assert.ok(!text.includes("24-PT-1"));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("opens a series by keyboard, and the back button returns to the filter", async () => {
@@ -121,7 +121,7 @@ describe("the table of series", () => {
     await page.goBack();
     await page.getByRole("row", { name: /24-PT-1/ }).waitFor();
     assert.match(page.url(), /\/series\?query=24-PT$/);
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -134,7 +134,7 @@ it("several selected series open together in the trend", async () => {
   await page.waitForURL(/\/trend\?series=24-PT-1&series=24-HS-1$/);
   await page.goBack();
   await page.getByRole("row", { name: /24-PT-1/ }).waitFor();
-  await page.context().close();
+  await console.release(page);
 });
 
 describe("the page of a series", () => {
@@ -148,7 +148,7 @@ describe("the page of a series", () => {
     await page.getByText("1 h", { exact: true }).click();
     await page.getByRole("img", { name: "24-PT-1, 1 h" }).waitFor();
     assert.match(page.url(), /range=1h$/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows a series of strings as a table, and a series without points", async () => {
@@ -156,7 +156,7 @@ describe("the page of a series", () => {
     await page.getByRole("table", { name: "Points of 24-XV-1" }).getByText("open").waitFor();
     await page.goto(console.server.baseUrl + pageOf("23-FT-1000"));
     await page.getByText("This series has no points yet.").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is changed with the form, and a refusal is shown in it", async () => {
@@ -177,7 +177,7 @@ describe("the page of a series", () => {
     const [saved] = (await console.server.ask.v06(`GET /timeseries/${id}?includeMetadata=true`)).items;
     assert.deepEqual(saved!["metadata"], { vendor: "ABB" });
     assert.equal(saved!["unit"], undefined);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("loses the points of a range after a count of them, and no others", async () => {
@@ -194,7 +194,7 @@ describe("the page of a series", () => {
     await page.getByRole("button", { name: "Delete 10 points" }).click();
     await page.getByText("This series has no points yet.").waitFor();
     assert.equal(await count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is deleted after a confirmation, and is gone from the table", async () => {
@@ -207,7 +207,7 @@ describe("the page of a series", () => {
     await page.getByRole("heading", { name: "Series" }).waitFor();
     await page.getByLabel("Search series").fill("24-TT");
     await page.getByText("No series match").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has no ways to change it for a person who may only read", async () => {
@@ -215,7 +215,7 @@ describe("the page of a series", () => {
     await page.getByText("600", { exact: true }).first().waitFor();
     assert.equal(await page.getByRole("button", { name: "Edit" }).count(), 0);
     assert.equal(await page.getByRole("button", { name: "More actions" }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says that an unknown series does not exist", async () => {
@@ -223,7 +223,7 @@ describe("the page of a series", () => {
     await page.getByRole("alert").waitFor();
     await page.goto(`${console.server.baseUrl}/series/none`);
     await page.getByText("There is no such page").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -236,7 +236,7 @@ it("the pages of series are accessible, light and dark, wide and narrow", async 
         await assertAccessible(page);
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `${path} is wider than a window of ${width} px`);
-        await page.context().close();
+        await console.release(page);
       }
 });
 

@@ -30,7 +30,7 @@ describe("an empty project", () => {
       assert.equal(isCut, false, `the page is wider than ${width} px`);
       await page.getByRole("region", { name: "Connect a program" }).getByRole("link").click();
       await page.getByRole("heading", { name: "Connect", exact: true }).waitFor();
-      await page.context().close();
+      await console.release(page);
     }
   });
 
@@ -38,7 +38,7 @@ describe("an empty project", () => {
     const page = await console.open({ key: await memberKey("member") });
     await page.getByText("You see no data yet").waitFor();
     assert.equal(await page.getByRole("button", { name: "Load the demo plant" }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -87,6 +87,6 @@ describe("the demo plant", () => {
     const page = await console.open({ key: await memberKey("stranger") });
     await page.getByText("You see no data yet").waitFor();
     assert.equal(await page.getByRole("region", { name: "Counts" }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 });

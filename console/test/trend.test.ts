@@ -82,7 +82,7 @@ describe("the trend", () => {
     await page.getByRole("option", { name: "flow" }).click();
     await row(page, "flow").waitFor();
     assert.match(page.url(), /\/trend\?series=flow$/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("adds series in the tree of assets, and removes them", async () => {
@@ -109,7 +109,7 @@ describe("the trend", () => {
     await speed.check();
     await page.keyboard.press("Escape");
     await row(page, "pump speed").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says which buckets it draws, and draws every point when they fit", async () => {
@@ -123,7 +123,7 @@ describe("the trend", () => {
     );
     const { length } = points.items[0]!["datapoints"] as readonly unknown[];
     assert.equal((await cells(page, "flow"))[6], `${length}`);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("zooms by a drag, and the browser's back button restores the view", async () => {
@@ -143,7 +143,7 @@ describe("the trend", () => {
     assert.equal(page.url(), before);
     await page.goForward();
     await status(page, "Raw points: every point drawn");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
@@ -164,7 +164,7 @@ describe("the trend", () => {
     await page.waitForURL(/y=m3/);
     await page.getByRole("button", { name: "Fit the value axes" }).click();
     await page.waitForURL((url) => !url.searchParams.has("y"));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("copies the lines while they are panned, and draws the same picture at the end", async () => {
@@ -205,7 +205,7 @@ describe("the trend", () => {
     const others = settled.filter((pixels, column) => Math.abs(pixels - panned[column]!) > 2).length;
     assert.ok(settled.reduce((sum, pixels) => sum + pixels, 0) > 1_000, "there is a line");
     assert.ok(others < settled.length / 100, `${others} of ${settled.length} columns differ`);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is used by keyboard: arrows move the cursor, plus and minus zoom", async () => {
@@ -227,7 +227,7 @@ describe("the trend", () => {
     await page.waitForURL(/start=2026-03-01T06/);
     await page.keyboard.press("-");
     await page.waitForURL(/start=2026-03-01T00/);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has no value in a gap, also when only the gap is in view", async () => {
@@ -241,7 +241,7 @@ describe("the trend", () => {
     await page.getByRole("columnheader", { name: "2026-03-11 06:00:00" }).waitFor();
     assert.equal((await cells(page, "flow"))[0], "–");
     assert.equal((await cells(page, "flow"))[6], "0");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("holds a step until the next point, in the picture and in the statistics", async () => {
@@ -250,7 +250,7 @@ describe("the trend", () => {
     await status(page, "Raw points: every point drawn");
     const [, min, mean, max, , integral, points] = await cells(page, "valve");
     assert.deepEqual([min, mean, max, integral, points], ["0", "0.5", "1", "1", "2"]);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("hides, shows and removes a series, in the address too", async () => {
@@ -262,7 +262,7 @@ describe("the trend", () => {
     await page.getByRole("button", { name: "Remove flow" }).click();
     await page.getByRole("application", { name: "Trend of pressure", exact: true }).waitFor();
     assert.equal(await row(page, "flow").count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says which series does not exist, and still shows the others", async () => {
@@ -273,7 +273,7 @@ describe("the trend", () => {
     await page.getByRole("button", { name: "Remove nothing" }).click();
     await page.getByRole("alert").waitFor({ state: "detached" });
     assert.equal(new URL(page.url()).searchParams.get("series"), "flow");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("follows new points within two seconds", async () => {
@@ -285,7 +285,7 @@ describe("the trend", () => {
       await ask.v06("POST /timeseries/data/level", { items: [{ timestamp: Date.now() - 500, value }] });
       await row(page, "level").getByText(`${value} %`).waitFor();
     }
-    await page.context().close();
+    await console.release(page);
   });
 
   it("follows the results of formulas, also those of a bucket that is not over", async () => {
@@ -316,7 +316,7 @@ describe("the trend", () => {
     await latest("sum", "24");
     await write("level 2", nowMs - 1_000, 9);
     await latest("span", "8");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("draws results of aggregates of their own at their own times, in its figures too", async () => {
@@ -338,7 +338,7 @@ describe("the trend", () => {
       .waitFor();
     const day = await hoursOf("top");
     assert.ok(day > 22 && day <= 24, `the integral is over ${day} hours`);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is copied without the formulas that cannot be calculated", async () => {
@@ -358,7 +358,7 @@ describe("the trend", () => {
       ["flow", "phase", "twice", "peak"],
     );
     assert.ok(found.items.every(({ datapoints }) => (datapoints as readonly unknown[]).length > 20));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows a fixed time in a time zone", async () => {
@@ -372,7 +372,7 @@ describe("the trend", () => {
     await page.getByRole("combobox", { name: "Time zone" }).fill("Calcutta");
     await page.getByRole("option", { name: "Asia/Calcutta" }).click();
     await page.getByRole("button", { name: /2026-03-05 11:30:00 – 2026-03-05 23:30:00/ }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("measures between two cursors, which are in the address", async () => {
@@ -390,7 +390,7 @@ describe("the trend", () => {
     await page.goBack();
     await page.getByRole("button", { name: "Measure" }).click();
     await page.waitForURL((url) => !url.searchParams.has("cursors"));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is saved under a name, opened, renamed and deleted", async () => {
@@ -413,7 +413,7 @@ describe("the trend", () => {
     await page.getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByRole("button", { name: "Saved", exact: true }).waitFor();
     assert.deepEqual((await console.server.ask.v06("GET /trends")).items, []);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("opens a saved trend by its id alone, and says that an id does not exist", async () => {
@@ -441,7 +441,7 @@ describe("the trend", () => {
     await page.goto(`${console.server.baseUrl}/trend?trend=12345`);
     await page.getByRole("alert").getByText("12345").waitFor();
     await ask.v06("POST /trends/delete", { items: [saved, empty] });
-    await page.context().close();
+    await console.release(page);
   });
 
   it("stays empty when the only series of a saved trend is removed", async () => {
@@ -453,7 +453,7 @@ describe("the trend", () => {
     await page.getByText("Choose what to look at").waitFor();
     assert.equal(await row(page, "flow").count(), 0);
     await ask.v06("POST /trends/delete", { items: [id] });
-    await page.context().close();
+    await console.release(page);
   });
 
   it("offers no changes of saved trends to a person who may only read them", async () => {
@@ -474,7 +474,7 @@ describe("the trend", () => {
     await page.getByRole("menuitem", { name: "Shared" }).waitFor();
     assert.deepEqual(await page.getByRole("menuitem").count(), 1);
     await ask.v06("POST /trends/delete", { items: [made.items[0]!["id"]] });
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows the values as a table with the columns of the CSV, in the address", async () => {
@@ -505,7 +505,7 @@ describe("the trend", () => {
     await page.getByRole("button", { name: "Show as chart" }).click();
     await chart(page).waitFor();
     assert.equal(new URL(page.url()).searchParams.has("table"), false);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("downloads with the rights of the group that one sees as", async () => {
@@ -570,7 +570,7 @@ describe("the trend", () => {
     assert.equal(lines.length, 1 + 19.5 * 24 * 60 + days * 24);
     assert.equal(lines[1], "flow,1772323200000,2026-03-01T00:00:00.000Z,50");
     assert.equal(lines.at(-1), "phase,1774047600000,2026-03-20T23:00:00.000Z,COOL");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows events by type as bands, and says which one is at the cursor", async () => {
@@ -602,7 +602,7 @@ describe("the trend", () => {
     await page.keyboard.press("ArrowRight");
     await page.getByText("batch · B-17").waitFor();
     assert.equal(await page.getByText("shutdown · Line 2").count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("compares with the same window some days before", async () => {
@@ -615,7 +615,7 @@ describe("the trend", () => {
     await page.keyboard.press("ArrowRight");
     await page.getByText("valve, 1 d before").waitFor();
     await page.getByRole("button", { name: "With 1 d before" }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("finds windows that look like the part between the cursors, and shows them", async () => {
@@ -651,7 +651,7 @@ describe("the trend", () => {
     await assertAccessible(page);
     await panel.getByRole("checkbox", { name: "vibration" }).uncheck();
     assert.ok(await panel.getByRole("button", { name: "Search" }).isDisabled());
-    await page.context().close();
+    await console.release(page);
   });
 
   it("draws a formula while it is typed, and marks errors in its text", async () => {
@@ -682,7 +682,7 @@ describe("the trend", () => {
     await page.getByRole("application", { name: "Trend of pressure, formula 1", exact: true }).waitFor();
     const [, min, , max, , , points] = await cells(page, "formula 1");
     assert.deepEqual([min, max, points], ["200", "600", "24"]);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("calculates a formula with functions from averages, and the table says so", async () => {
@@ -700,7 +700,7 @@ describe("the trend", () => {
     await page.getByRole("button", { name: "Remove highest" }).click();
     await page.getByText("Choose what to look at").waitFor();
     assert.equal(new URL(page.url()).searchParams.has("calc"), false);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("draws the other series when those of a formula are not readable, and says which", async () => {
@@ -715,7 +715,7 @@ describe("the trend", () => {
     await row(page, "good").getByText("raw points").waitFor();
     assert.equal((await cells(page, "good"))[3], "2");
     assert.equal((await cells(page, "ratio"))[6], "–");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("writes the results of formulas as CSV, drawn and every one", async () => {
@@ -735,7 +735,7 @@ describe("the trend", () => {
     const lines = await download("Every point of the window");
     assert.equal(lines.length, 1 + 19.5 * 24 * 60);
     assert.equal(lines[1], "double,1772323200000,2026-03-01T00:00:00.000Z,100");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("has no faults of accessibility, light and dark, wide and narrow", async () => {
@@ -747,7 +747,7 @@ describe("the trend", () => {
         await assertAccessible(page);
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `the page is wider than a window of ${width} px`);
-        await page.context().close();
+        await console.release(page);
       }
   });
 });
