@@ -47,10 +47,12 @@ after(() => console.close());
 const item = (page: Page, name: string) => page.getByRole("treeitem", { name, exact: false });
 
 describe("the tree", () => {
-  it("is used by keyboard: arrows open, move and close, Enter shows the asset", async () => {
+  it("opens its only root; by keyboard arrows open, move and close, Enter shows the asset", async () => {
     const page = await console.open({ path: "/assets" });
-    await item(page, "Plant").waitFor();
+    await item(page, "Unit 2").waitFor();
     await page.getByRole("tree").focus();
+    await page.keyboard.press("ArrowLeft");
+    await item(page, "Unit 2").waitFor({ state: "detached" });
     await page.keyboard.press("ArrowRight");
     await item(page, "Unit 2").waitFor();
     for (const key of ["ArrowDown", "ArrowDown", "ArrowRight"]) await page.keyboard.press(key);
@@ -208,7 +210,8 @@ describe("an operator of one unit", () => {
     const key = await keyFor(ids["Unit 2"]!);
     const page = await console.open({ path: "/assets", key });
     await item(page, "Unit 2").waitFor();
-    assert.equal(await page.getByRole("treeitem").count(), 1);
+    await item(page, "Filter").waitFor();
+    assert.equal(await page.getByRole("treeitem").count(), 2);
     assert.equal(await page.getByRole("button", { name: "New asset" }).count(), 0);
     await item(page, "Unit 2").click();
     await page.getByRole("heading", { name: "Unit 2" }).waitFor();

@@ -188,7 +188,8 @@ describe("CSV", () => {
     rows[4] = "import 4,2026-03-01,P-999,A4";
     rows[5] = `${"x".repeat(30_000)},2026-03-01,P-101,A5`;
     const csv = ["text,begin,asset,Order", ...rows].join("\n");
-    const page = await console.open({ path: "/events/import" });
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await console.open({ path: "/events/import", permissions });
     await page
       .locator("input[type=file]")
       .setInputFiles({ name: "events.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
@@ -196,6 +197,14 @@ describe("CSV", () => {
     await preview.getByText("import 2", { exact: true }).waitFor();
     await choose(page, "begin", "Start");
     await choose(page, "Order", "Metadata, by the column's name");
+    await page.getByRole("button", { name: "Copy as" }).click();
+    await page.getByRole("menuitem", { name: "curl" }).click();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
+    assert.match(command, /POST '.*\/api\/0\.6\/projects\/demo\/events'/);
+    assert.match(command, /"description": "import 0"/);
+    assert.match(command, /"Order": "A0"/);
+    assert.match(command, new RegExp(`"assetIds": \\[\\s+${pumpId}\\s+\\]`));
+    assert.ok(!command.includes("import 3"), "a row that cannot be read is not in the request");
     await page.getByRole("button", { name: "Import the events" }).click();
     await page.getByText("Done: 697 events created, 3 rows refused").waitFor();
     const refused = page.getByRole("table", { name: "Refused rows" });

@@ -200,6 +200,7 @@ it("lists and records are copied as requests that work", async () => {
     [`/raw?database=${hidden}`, hidden],
     [`/raw/${hidden}/${hidden}`, hidden],
     [`/trend?series=${seen}+flow`, "datapoints"],
+    ["/operations", "millrace_"],
     ["/access", "operator"],
     ["/access?tab=keys", "createdTime"],
     [`/access?tab=groups&group=${ids["group"]}`, "operators"],

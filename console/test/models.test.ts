@@ -97,6 +97,36 @@ describe("a server that hosts models", hosting, () => {
     await console.release(page);
   });
 
+  it("shows the models of a group that one sees as, and no way to change them", async () => {
+    const { v06 } = console.server.ask;
+    const group = async (name: string, capabilities: readonly object[]) =>
+      (await v06("POST /groups", { items: [{ name, capabilities }] })).items[0]!["id"];
+    const all = { scope: { all: {} } };
+    const reads = await group("model readers", [{ modelHostingAcl: { actions: ["READ", "WRITE"], ...all } }]);
+    const others = await group("others", [{ assetsAcl: { actions: ["READ"], ...all } }]);
+    const page = await console.open({ path: `/access?tab=groups&group=${reads}` });
+    const changes = page.getByRole("button", { name: /^(New|Upload|Change|Make|Deploy|Stop)/ });
+    const seeAs = async () => {
+      await page.getByRole("button", { name: "See as this group" }).click();
+      await page.getByRole("region", { name: "See as a group" }).waitFor();
+      await page.goto(`${console.server.baseUrl}/models?model=${model}`);
+    };
+    await seeAs();
+    const first = page.getByRole("region", { name: "Version first" });
+    await first.getByText("active", { exact: true }).waitFor();
+    assert.equal(await changes.count(), 0);
+    const banner = page.getByRole("region", { name: "See as a group" });
+    await page.goto(`${console.server.baseUrl}/models`);
+    await banner.getByRole("button", { name: "End" }).click();
+    await page.getByRole("button", { name: "New model" }).waitFor();
+    await page.goto(`${console.server.baseUrl}/access?tab=groups&group=${others}`);
+    await seeAs();
+    await page.getByRole("main").waitFor();
+    await page.waitForLoadState("networkidle");
+    assert.equal(await page.getByText("quality").count(), 0, "a group without the right sees no model");
+    await console.release(page);
+  });
+
   it("has accessible pages that are not cut, light and dark, wide and narrow", async () => {
     const page = await console.open();
     for (const [colorScheme, width] of [

@@ -56,6 +56,8 @@ describe("the table of series", () => {
     const page = await console.open({ path: "/series?query=24" });
     const pressure = page.getByRole("row", { name: /24-PT-1/ });
     await pressure.getByText("14 bar").waitFor();
+    await page.getByRole("columnheader", { name: "Points", exact: true }).waitFor();
+    await pressure.getByRole("cell", { name: "600", exact: true }).waitFor();
     await pressure.getByRole("img", { name: "24-PT-1 over the last day" }).waitFor();
     assert.equal(await pressure.getByLabel("Stale").count(), 0);
     await page.getByRole("row", { name: /24-XV-1.*open/ }).waitFor();
@@ -67,15 +69,18 @@ describe("the table of series", () => {
     await console.release(page);
   });
 
-  it("reads the values of the rows in view with one request for all", async () => {
+  it("reads the values of the rows in view with one request for all, and counts their points", async () => {
     const page = await console.open();
     const requests: string[] = [];
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
     await page.goto(`${console.server.baseUrl}/series`);
     await page.getByText("no points").first().waitFor();
-    assert.equal(requests.filter((path) => /\/latest\/|\/data\//.test(path)).length, 0);
+    assert.equal(requests.filter((path) => /\/latest\/|\/data\/(?!count)/.test(path)).length, 0);
     assert.ok(requests.filter((path) => path.endsWith("/timeseries/latest")).length <= 2);
     assert.ok(requests.filter((path) => path.endsWith("/dataquery")).length <= 2);
+    await page.getByRole("cell", { name: "0", exact: true }).first().waitFor();
+    const counted = new Set(requests.filter((path) => path.endsWith("/data/count")));
+    assert.ok(counted.size < 60, `${counted.size} series are counted, also those out of view`);
     await page.context().close();
   });
 

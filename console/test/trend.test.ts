@@ -285,6 +285,12 @@ describe("the trend", () => {
       await ask.v06("POST /timeseries/data/level", { items: [{ timestamp: Date.now() - 500, value }] });
       await row(page, "level").getByText(`${value} %`).waitFor();
     }
+    const points = (count: string) => row(page, "level").getByRole("cell", { name: count, exact: true });
+    await points("3").waitFor();
+    const late = { timestamp: Date.now() - 60_000, value: 30 };
+    await ask.v06("POST /timeseries/data/level", { items: [late] });
+    await points("4").waitFor({ timeout: 60_000 });
+    assert.equal((await cells(page, "level"))[1], "30", "the late point is the smallest");
     await console.release(page);
   });
 

@@ -40,6 +40,8 @@ export interface HttpRequest {
   /** Below the address of the server. */
   readonly path: string;
   readonly body?: { readonly contentType: string; readonly content: string | Blob };
+  /** The response is text; JSON with `data` when absent. */
+  readonly isText?: boolean;
 }
 
 /** Programs that send the request. */
@@ -66,7 +68,7 @@ function curl({ method, path, body }: HttpRequest): string {
   return lines.join(" \\\n  ");
 }
 
-function javaScript({ method, path, body }: HttpRequest): string {
+function javaScript({ method, path, body, isText }: HttpRequest): string {
   const type = body ? `, "content-type": ${JSON.stringify(body.contentType)}` : "";
   const content = body ? `\n  body: ${javaScriptBody(body.content)},` : "";
   return `const response = await fetch(${JSON.stringify(baseUrl() + path)}, {
@@ -74,7 +76,7 @@ function javaScript({ method, path, body }: HttpRequest): string {
   headers: { "api-key": process.env.MILLRACE_KEY${type} },${content}
 });
 if (!response.ok) throw new Error(await response.text());
-const { data } = await response.json();`;
+${isText ? "const text = await response.text();" : "const { data } = await response.json();"}`;
 }
 
 const javaScriptBody = (content: string | Blob): string =>
@@ -82,7 +84,7 @@ const javaScriptBody = (content: string | Blob): string =>
     ? JSON.stringify(content)
     : `await (await import("node:fs/promises")).readFile("${fileName}")`;
 
-function python({ method, path, body }: HttpRequest): string {
+function python({ method, path, body, isText }: HttpRequest): string {
   const type = body ? `, "content-type": ${JSON.stringify(body.contentType)}` : "";
   const content = body ? `\n    data=${pythonBody(body.content)},` : "";
   return `import os, requests
@@ -93,7 +95,7 @@ response = requests.request(
     headers={"api-key": os.environ["MILLRACE_KEY"]${type}},${content}
 )
 response.raise_for_status()
-data = response.json()["data"]`;
+${isText ? "text = response.text" : 'data = response.json()["data"]'}`;
 }
 
 const pythonBody = (content: string | Blob): string =>

@@ -1,11 +1,9 @@
 // Picks assets in the tree.
 import { Badge, Checkbox, Group, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { postAssetsByids } from "../api/generated.ts";
-import { useProject } from "../session/session.ts";
 import classes from "./asset-picker.module.css";
 import { AssetTree } from "./asset-tree.tsx";
+import { useAssetNames } from "./use-asset-names.ts";
 
 interface AssetPickerProps {
   readonly picked: readonly string[];
@@ -32,26 +30,14 @@ export function AssetPicker({ picked, onChange }: AssetPickerProps) {
   );
 }
 
-/** The names of assets with these ids; an id without an asset has no name. */
-export function useAssetNames(ids: readonly string[]) {
-  const project = useProject();
-  const { data } = useQuery({
-    queryKey: ["assets", project, "names", ids],
-    enabled: ids.length > 0,
-    queryFn: async ({ signal }) => {
-      const read = async (id: string) => {
-        const items = [Number(id)];
-        const found = await postAssetsByids(project, { items }, { signal }).catch(() => undefined);
-        return [id, found?.data.items[0]?.name] as const;
-      };
-      return new Map(await Promise.all(ids.map(read)));
-    },
-  });
-  return (id: string): string => data?.get(id) ?? (data ? `${id} (no such asset)` : id);
+/** The names of picked assets, whose ids are strings in a scope. */
+export function usePickedNames(ids: readonly string[]): (id: string) => string {
+  const nameOf = useAssetNames(ids.map(Number), (id) => `${id} (no such asset)`);
+  return (id) => nameOf(Number(id));
 }
 
 function PickedAssets({ picked, onRemove }: { picked: readonly string[]; onRemove(id: string): void }) {
-  const nameOf = useAssetNames(picked);
+  const nameOf = usePickedNames(picked);
   if (picked.length === 0)
     return (
       <Text size="sm" c="var(--text-quiet)">

@@ -3,9 +3,9 @@ import { MultiSelect, type MultiSelectProps } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { statusOf } from "../api/errors.ts";
-import { type Asset, getAssetsSearch, postAssetsByids } from "../api/generated.ts";
+import { type Asset, getAssetsSearch } from "../api/generated.ts";
 import { useProject } from "../session/session.ts";
+import { useAssetNames } from "./use-asset-names.ts";
 
 const hitsMax = 30;
 const typingPauseMs = 200;
@@ -51,34 +51,4 @@ function useAssetSearch(query: string) {
       return (await getAssetsSearch(project, { ...words, limit: hitsMax }, { signal })).data.items;
     },
   });
-}
-
-/** The names of assets; the id as text for one that is unknown or not yet read. */
-export function useAssetNames(ids: readonly number[]): (id: number) => string {
-  const project = useProject();
-  const sorted = [...new Set(ids)].sort((a, b) => a - b);
-  const { data } = useQuery({
-    queryKey: ["assets", project, "names", sorted],
-    enabled: sorted.length > 0,
-    placeholderData: keepPreviousData,
-    staleTime: 300_000,
-    queryFn: ({ signal }) => readNames(project, sorted, signal),
-  });
-  return (id) => data?.get(id) ?? String(id);
-}
-
-/** The server refuses ids together when one of them is hidden; then each is read alone. */
-async function readNames(project: string, ids: readonly number[], signal: AbortSignal) {
-  const read = async (items: number[]) =>
-    (await postAssetsByids(project, { items }, { signal })).data.items.map(
-      ({ id, name }) => [id, name] as const,
-    );
-  const isRefusal = (problem: unknown) => [400, 403].includes(statusOf(problem) ?? 0);
-  try {
-    return new Map(await read([...ids]));
-  } catch (problem) {
-    if (!isRefusal(problem)) throw problem;
-    const alone = await Promise.all(ids.map((id) => read([id]).catch(() => [])));
-    return new Map(alone.flat());
-  }
 }

@@ -1,7 +1,7 @@
 // The rights of a group as a table: types of records by reading and changing, each with a scope.
 import { Badge, Button, Checkbox, Group, Modal, NativeSelect, Stack, Text } from "@mantine/core";
 import { Fragment, useState } from "react";
-import { AssetPicker, useAssetNames } from "../../ui/asset-picker.tsx";
+import { AssetPicker, usePickedNames } from "../../ui/asset-picker.tsx";
 import classes from "./access.module.css";
 import { useCategories } from "./data.ts";
 import {
@@ -162,7 +162,7 @@ function Cell({ verb, resource, choice, onChange }: CellProps) {
 }
 
 function ScopeNames({ choice: { kind, ids } }: { choice: ScopeChoice }) {
-  const assetNameOf = useAssetNames(kind === "subtrees" ? ids : []);
+  const assetNameOf = usePickedNames(kind === "subtrees" ? ids : []);
   const categories = useCategories().data ?? [];
   const nameOf = (id: string) =>
     kind === "subtrees" ? assetNameOf(id) : (categories.find((one) => String(one.id) === id)?.name ?? id);

@@ -89,6 +89,13 @@ export function rowsOf(tree: Tree, parentId: ParentId = undefined, depth = 0): T
 export const isLoaded = ({ levels }: Tree, parentId: ParentId, id: number): boolean =>
   levels.get(parentId)?.runs.some(({ items }) => items.some((one) => one.id === id)) ?? false;
 
+/** The topmost asset, if there is only one. */
+export function onlyTop({ levels }: Tree): AssetInTree | undefined {
+  const runs = levels.get(undefined)?.runs ?? [];
+  const [run] = runs;
+  return runs.length === 1 && run?.items.length === 1 && !run.next ? run.items[0] : undefined;
+}
+
 /** Adds a run of its own, or the continuation of the run that was started from the same name. */
 export function withRun(tree: Tree, parentId: ParentId, added: Run): Tree {
   const runs = tree.levels.get(parentId)?.runs ?? [];

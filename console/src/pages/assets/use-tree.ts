@@ -9,6 +9,7 @@ import {
   emptyTree,
   isLoaded,
   type MoreRow,
+  onlyTop,
   type ParentId,
   type Run,
   rowsOf,
@@ -48,7 +49,7 @@ export function useTree(): AssetTree {
       current.current = next(current.current);
       setTree(current.current);
     };
-    const { loadLevel, loadDownTo, loadAgain } = levelsOf(loader, () => current.current, change);
+    const { loadLevel, loadTop, loadDownTo, loadAgain } = levelsOf(loader, () => current.current, change);
     const guarded = async (work: () => Promise<void>) => {
       try {
         await work();
@@ -58,7 +59,7 @@ export function useTree(): AssetTree {
       }
     };
     return {
-      loadTop: () => guarded(() => loadLevel(undefined)),
+      loadTop: () => guarded(loadTop),
       open: (id: number) => {
         change((now) => withOpen(now, [id], true));
         return guarded(() => loadLevel(id));
@@ -109,6 +110,15 @@ function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
   };
   return {
     loadLevel,
+    /** A single topmost asset is open at first. */
+    async loadTop() {
+      if (tree().levels.has(undefined)) return;
+      await loadLevel(undefined);
+      const only = onlyTop(tree());
+      if (!only?.hasChildren) return;
+      change((now) => withOpen(now, [only.id], true));
+      await loadLevel(only.id);
+    },
     /** Loads the levels down to an asset, as many at a time as possible, and shows them together. */
     async loadDownTo(id: number) {
       const { path: ids } = await loader.record(id);

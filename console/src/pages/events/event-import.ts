@@ -130,6 +130,24 @@ async function createAll(
 
 class CellError extends Error {}
 
+interface SampleOptions extends Pick<ImportOptions, "project" | "mapping" | "signal"> {
+  readonly records: readonly (readonly string[])[];
+}
+
+/** The events of some records, without records that cannot be read. */
+export async function sampleOf({ project, records, mapping, signal }: SampleOptions): Promise<NewEvent[]> {
+  const assetByName = assetNames(project, signal);
+  const read = async (record: readonly string[]): Promise<NewEvent[]> => {
+    try {
+      return [await eventOf(record, mapping, assetByName)];
+    } catch (problem) {
+      if (problem instanceof CellError) return [];
+      throw problem;
+    }
+  };
+  return (await Promise.all(records.map(read))).flat();
+}
+
 /** The event of a record. Throws a CellError for a cell that cannot be read. */
 export async function eventOf(
   record: readonly string[],

@@ -9,13 +9,13 @@ import { timeText } from "../../lib/format.ts";
 import { linkToTrend } from "../../lib/trend-link.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
-import { useAssetNames } from "../../ui/asset-select.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts, MetadataCard } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
+import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { durationOf, titleOf } from "./event-columns.tsx";
 import { EventForm } from "./event-form.tsx";
 

@@ -8,6 +8,7 @@ import { type CsvFormat, formatOf, type Preview, previewOf } from "../../lib/csv
 import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
@@ -19,6 +20,7 @@ import {
   type ImportProgress,
   importEvents,
   importFields,
+  sampleOf,
 } from "./event-import.ts";
 
 export function ImportPage() {
@@ -74,6 +76,7 @@ function ImportOfFile({ file, format, preview }: ImportOfFileProps) {
   const { names } = preview;
   const [fields, setFields] = useState<ImportMapping["fields"]>(() => guessFields(names));
   const run = useImport();
+  const request = useSampleRequest(preview, fields);
   const start = () => run.start({ project, file, format, mapping: { names, fields } });
   const isMapped = fields.some((field) => field !== undefined);
   return (
@@ -98,9 +101,22 @@ function ImportOfFile({ file, format, preview }: ImportOfFileProps) {
             Cancel
           </Button>
         )}
+        {request && <CopyAs request={request} />}
       </Group>
     </>
   );
+}
+
+/** The request that creates the events of the first rows; undefined when none of them can be read. */
+function useSampleRequest({ names, records }: Preview, fields: ImportMapping["fields"]) {
+  const project = useProject();
+  const { data: items = [] } = useQuery({
+    queryKey: ["events import", project, "sample", names, records, fields],
+    enabled: fields.some((field) => field !== undefined),
+    queryFn: ({ signal }) => sampleOf({ project, records, mapping: { names, fields }, signal }),
+  });
+  if (items.length === 0) return undefined;
+  return { method: "POST", path: "/events", body: { items }, project } as const;
 }
 
 const fieldOptions = Object.entries(importFields).map(([value, label]) => ({ value, label }));

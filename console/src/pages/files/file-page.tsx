@@ -8,13 +8,13 @@ import { deleteFilesByFileId, type File as FileRecord, getFilesByFileId } from "
 import { bytesText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
-import { useAssetNames } from "../../ui/asset-select.tsx";
 import { Confirm, Refusal } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts, MetadataCard } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
+import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { writableOf } from "../../uploads/file-records.ts";
 import { useUploadQueue } from "../../uploads/uploads-context.tsx";
 import { download } from "./file-content.ts";

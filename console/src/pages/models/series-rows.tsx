@@ -1,7 +1,7 @@
 // The series that a schedule reads and writes, each with the alias by which the code knows it.
-import { ActionIcon, Button, Fieldset, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
-import { Plus, X } from "lucide-react";
+import { NumberInput, Select, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
+import { FieldRows } from "../../ui/field-rows.tsx";
 import { SeriesSelect } from "../../ui/series-select.tsx";
 import { type InputRow, newInput, newOutput, type OutputRow } from "./schedule-fields.ts";
 
@@ -69,50 +69,28 @@ interface SeriesRowsProps<One extends Row> extends RowsProps<One> {
   more(one: One, change: (part: Partial<One>) => void, number: number): ReactNode;
 }
 
-function SeriesRows<One extends Row>(props: SeriesRowsProps<One>) {
-  const { legend, kind, rows, onChange, newRow, more } = props;
-  const replace = (row: number, part: Partial<One>) =>
-    onChange(rows.map((one) => (one.row === row ? { ...one, ...part } : one)));
-  const add = () => onChange([...rows, newRow(Math.max(-1, ...rows.map(({ row }) => row)) + 1)]);
-  return (
-    <Fieldset legend={legend}>
-      <Stack gap={6}>
-        {rows.map((one, index) => (
-          <Group key={one.row} gap={6}>
-            <TextInput
-              aria-label={`Alias of ${kind} ${index + 1}`}
-              placeholder="Alias"
-              value={one.alias}
-              onChange={(event) => replace(one.row, { alias: event.currentTarget.value } as Partial<One>)}
-              w={110}
-            />
-            <SeriesSelect
-              aria-label={`Series of ${kind} ${index + 1}`}
-              value={one.id}
-              onChange={(id) => replace(one.row, { id } as Partial<One>)}
-              flex="1 1 160px"
-            />
-            {more(one, (part) => replace(one.row, part), index + 1)}
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove ${kind} ${index + 1}`}
-              onClick={() => onChange(rows.filter(({ row }) => row !== one.row))}
-            >
-              <X size={15} aria-hidden />
-            </ActionIcon>
-          </Group>
-        ))}
-        <Button
-          variant="subtle"
-          size="compact-sm"
-          leftSection={<Plus size={14} aria-hidden />}
-          onClick={add}
-          style={{ alignSelf: "flex-start" }}
-        >
-          Add an {kind}
-        </Button>
-      </Stack>
-    </Fieldset>
-  );
-}
+const SeriesRows = <One extends Row>({ more, kind, ...rest }: SeriesRowsProps<One>) => (
+  <FieldRows<One>
+    {...{ kind, ...rest }}
+    wrap
+    addLabel={`Add an ${kind}`}
+    renderFields={(one, change, number) => (
+      <>
+        <TextInput
+          aria-label={`Alias of ${kind} ${number}`}
+          placeholder="Alias"
+          value={one.alias}
+          onChange={(event) => change({ alias: event.currentTarget.value } as Partial<One>)}
+          w={110}
+        />
+        <SeriesSelect
+          aria-label={`Series of ${kind} ${number}`}
+          value={one.id}
+          onChange={(id) => change({ id } as Partial<One>)}
+          flex="1 1 160px"
+        />
+        {more(one, change, number)}
+      </>
+    )}
+  />
+);

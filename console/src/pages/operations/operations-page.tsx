@@ -2,7 +2,9 @@
 import { Alert, Badge, Group, SimpleGrid, Stack, Table, Text } from "@mantine/core";
 import { CircleCheck, ShieldAlert, TriangleAlert } from "lucide-react";
 import { bytesText, countText, durationText } from "../../lib/format.ts";
+import { programsFor } from "../../lib/snippets.ts";
 import { useSession } from "../../session/session.ts";
+import { CopyMenu } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { figures } from "./figures.ts";
@@ -29,6 +31,7 @@ function Operations() {
   return (
     <Page
       title="Operations"
+      actions={<CopyMenu snippets={programsFor({ method: "GET", path: "/metrics", isText: true })} />}
       note={
         snapshot &&
         `version ${snapshot.version}, running for ${durationText(Date.now() - snapshot.startTimeMs)}`

@@ -27,10 +27,10 @@ export const seriesColumns = (
     cell: (row) => <DayCell series={row} values={values} />,
   },
   {
-    ...{ key: "points", label: "Points a day", width: "90px", isOptional: true, isNumeric: true },
+    ...{ key: "points", label: "Points", width: "100px", isOptional: true, isNumeric: true },
     cell: ({ id }) => {
-      const day = values.day.get(id);
-      return day === undefined ? "" : countText(day.count);
+      const count = values.counts.get(id);
+      return count === undefined ? "" : countText(count);
     },
   },
   {

@@ -1,9 +1,11 @@
-// The latest values and the last day of the series in view: one request each for all of them.
+// The latest values, the last day and the numbers of points of the series in view. One request reads the
+// latest values of all of them, and one the last day.
 import { useDebouncedValue } from "@mantine/hooks";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import {
   type AggregateDatapoint,
   type Datapoint,
+  getTimeseriesByIdDataCount,
   postTimeseriesDataquery,
   postTimeseriesLatest,
   type TimeSeries,
@@ -16,6 +18,7 @@ const seriesMax = 100;
 const scrollPauseMs = 120;
 const latestEveryMs = 5_000;
 const dayEveryMs = 60_000;
+const countsEveryMs = 60_000;
 const dayMs = 86_400_000;
 const bucketMs = 15 * 60_000;
 
@@ -33,6 +36,8 @@ export interface ValuesInView {
   readonly latest: ReadonlyMap<number, Datapoint | null>;
   /** By id; series of strings have none. */
   readonly day: ReadonlyMap<number, DayOfSeries>;
+  /** The numbers of all points by id, absent while it is not known. */
+  readonly counts: ReadonlyMap<number, number>;
 }
 
 export function useValuesInView(rows: readonly TimeSeries[]): ValuesInView {
@@ -60,8 +65,26 @@ export function useValuesInView(rows: readonly TimeSeries[]): ValuesInView {
     staleTime: dayEveryMs,
     queryFn: ({ signal }) => readDay(project, numeric, signal),
   });
-  return { latest: latest.data ?? new Map(), day: day.data ?? new Map() };
+  return { latest: latest.data ?? new Map(), day: day.data ?? new Map(), counts: useCounts(project, all) };
 }
+
+function useCounts(project: string, ids: readonly number[]): ReadonlyMap<number, number> {
+  return useQueries({
+    queries: ids.map((id) => ({
+      queryKey: ["series values", project, "count", id],
+      staleTime: countsEveryMs,
+      refetchInterval: countsEveryMs,
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+        const { data } = await getTimeseriesByIdDataCount(project, id, {}, { signal });
+        return [id, data.items[0]!.count] as const;
+      },
+    })),
+    combine: countsOf,
+  });
+}
+
+const countsOf = (results: readonly { readonly data: readonly [number, number] | undefined }[]) =>
+  new Map(results.flatMap(({ data }) => (data ? [data] : [])));
 
 async function readDay(project: string, ids: readonly number[], signal: AbortSignal) {
   const endMs = Math.ceil(Date.now() / bucketMs) * bucketMs;

@@ -1,8 +1,10 @@
-// The data of the lines in a window: loaded for a range around it, and in live mode continued every second.
+// The data of the lines in a window: loaded for a range around it, and in live mode continued every second
+// and loaded again every ten.
 import { type QueryClient, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useProject } from "../../session/session.ts";
 import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
+import { useNow } from "../../ui/use-now.ts";
 import { continueColumns, loadColumns } from "./load-columns.ts";
 import { bucketFor, loadedRange } from "./resolution.ts";
 import { isStored, type TrendSeries } from "./trend-series.ts";
@@ -23,6 +25,8 @@ export interface ColumnsWanted {
 }
 
 const liveEveryMs = 1_000;
+/** Points before the last one, which arrive late, are read this often. */
+const lateEveryMs = 10_000;
 /** The data of earlier windows leaves the cache soon: a moving window makes much of it. */
 const keptMs = 60_000;
 
@@ -35,15 +39,17 @@ export function useColumns({
 }: ColumnsWanted): readonly LoadedColumns[] {
   const project = useProject();
   const client = useQueryClient();
+  const nowMs = useNow(lateEveryMs);
   const bucketMs = bucketFor(window, widthPx);
   const lengthMs = isLive ? Math.round(window.endMs - window.startMs) : 0;
   const { startMs, endMs } = loadedRange(window, bucketMs);
+  const round = isLive ? Math.floor(nowMs / lateEveryMs) : 0;
   const isShown = widthPx > 0;
   // A window that moves within the loaded range is not a change of the queries.
   const queries = useMemo(
     () =>
       series.map((one) => {
-        const place = isLive ? ["live", lengthMs] : [startMs, endMs];
+        const place = isLive ? ["live", lengthMs, round] : [startMs, endMs];
         const source = isStored(one) ? one.id : one.formula;
         const queryKey = ["trend", project, one.key, source, version, bucketMs, ...place];
         const request = { project, series: one, bucketMs };
@@ -62,7 +68,7 @@ export function useColumns({
               : loadColumns({ ...request, signal, range: { startMs, endMs } }),
         };
       }),
-    [client, project, series, version, bucketMs, isLive, lengthMs, startMs, endMs, isShown],
+    [client, project, series, version, bucketMs, isLive, lengthMs, round, startMs, endMs, isShown],
   );
   return useQueries({ queries, combine: loadedOf });
 }
