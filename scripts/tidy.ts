@@ -12,11 +12,11 @@ import { wrapComments } from "./tidy/wrap.ts";
 const root = new URL("..", import.meta.url).pathname;
 if (process.argv.includes("--fix")) wrapAll();
 const sources = sourcesOfProject(root);
-const lockFile = readFileSync(join(root, "package-lock.json"), "utf8");
+const lockFiles = ["package-lock.json", "src/connectors/opcua/package-lock.json"];
 const docs = docPaths().map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 const findings = [
   ...findingsIn(sources),
-  ...lockFileFindings(lockFile),
+  ...lockFiles.flatMap((path) => lockFileFindings(readFileSync(join(root, path), "utf8"), path)),
   ...docs.flatMap((page) => [
     ...wrappedParagraphs(page.path, page.text),
     ...docsTermFindings(page.path, page.text),

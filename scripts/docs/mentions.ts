@@ -55,7 +55,8 @@ function inEachLine(
   patterns: readonly string[],
   problemsOf: (file: string, text: string) => readonly string[],
 ): string[] {
-  return globSync(patterns, { cwd: root }).flatMap((file) =>
+  const exclude = ["**/node_modules/**"];
+  return globSync(patterns, { cwd: root, exclude }).flatMap((file) =>
     readFileSync(join(root, file), "utf8")
       .split("\n")
       .flatMap((text, index) => problemsOf(file, text).map((one) => `${file}:${index + 1} ${one}`)),

@@ -1,5 +1,5 @@
-// The rules for package-lock.json: npm verifies every package by its hash, and no package runs code when it
-// is installed.
+// The rules for each package-lock.json: npm verifies every package by its hash, and no package runs code when
+// it is installed.
 import type { Finding } from "./source.ts";
 
 interface LockEntry {
@@ -7,10 +7,8 @@ interface LockEntry {
   readonly hasInstallScript?: boolean;
 }
 
-const path = "package-lock.json";
-
 /** Checks the text of a lock file; the root entry is the project itself and has no hash. */
-export function lockFileFindings(text: string): Finding[] {
+export function lockFileFindings(text: string, path = "package-lock.json"): Finding[] {
   const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, LockEntry>> };
   const lines = text.split("\n");
   return Object.entries(packages).flatMap(([name, entry]) => {

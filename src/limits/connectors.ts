@@ -32,4 +32,26 @@ export const connectorsLimits = {
     "A connector without a report for this time is SILENT. Four lost reports in a row do not matter.",
   ),
   connectorFileBytesMax: limit(4 * 2 ** 20, "bytes", "The configuration file of a connector."),
+  connectorOpcUaNodesMax: limit(1_000_000, "nodes", "Nodes of an OPC UA server that a connector looks at."),
+  connectorOpcUaItemsPerSubscription: limit(
+    1_000,
+    "variables",
+    "Variables in one OPC UA subscription, so that one message stays small.",
+  ),
+  connectorOpcUaHistoryValues: limit(
+    1_000,
+    "values",
+    "Values of each variable that a connector reads from the history of an OPC UA server in one request.",
+  ),
+  connectorOpcUaSessionMs: limit(
+    60_000,
+    "ms",
+    "How long an OPC UA server keeps the session of a connector that is silent.",
+  ),
+  connectorOpcUaRequestMs: limit(15_000, "ms", "How long a connector waits for an OPC UA response."),
+  connectorOpcUaCloseMs: limit(
+    3_000,
+    "ms",
+    "How long a connector waits for an OPC UA server to close a session.",
+  ),
 } as const;

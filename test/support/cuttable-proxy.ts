@@ -3,13 +3,16 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface CuttableProxy {
   readonly port: number;
-  /** "closed" ends all connections and refuses new ones; "silent" passes no byte on; "open" does. */
-  become(state: "open" | "silent" | "closed"): void;
+  /**
+   * "closed" ends all connections and refuses new ones; "silent" ends them and passes no byte on; "half-open"
+   * keeps them and passes no byte on; "open" does.
+   */
+  become(state: "open" | "silent" | "half-open" | "closed"): void;
   close(): void;
 }
 
 export async function cuttableProxy(targetPort: number): Promise<CuttableProxy> {
-  let state: "open" | "silent" | "closed" = "open";
+  let state: "open" | "silent" | "half-open" | "closed" = "open";
   const sockets = new Set<Socket>();
   const proxy = createServer((client) => {
     if (state === "closed") return void client.destroy();
@@ -37,9 +40,8 @@ export async function cuttableProxy(targetPort: number): Promise<CuttableProxy> 
     port: (proxy.address() as AddressInfo).port,
     become(next) {
       // What was swallowed is lost: connections of then are of no use.
-      if (next !== state) end();
+      if (next !== state && next !== "half-open") end();
       state = next;
-      if (next === "silent") return;
     },
     close() {
       end();

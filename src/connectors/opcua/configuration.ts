@@ -1,0 +1,143 @@
+// The part `source` of the configuration for OPC UA.
+import { type Static, Type } from "typebox";
+import { UsageError } from "../../client/command.ts";
+import { durationIn } from "../quantities.ts";
+
+const strict = { additionalProperties: false };
+const patterns = Type.Array(Type.String({ minLength: 1 }));
+
+export const opcUaSchema = Type.Object(
+  {
+    type: Type.Literal("opcua"),
+    endpoint: Type.String({ pattern: "^opc\\.tcp://", description: "`opc.tcp://host:4840`" }),
+    security: Type.Optional(
+      Type.Object(
+        {
+          mode: Type.Optional(
+            Type.Union([Type.Literal("None"), Type.Literal("Sign"), Type.Literal("SignAndEncrypt")], {
+              description: "Default None",
+            }),
+          ),
+          policy: Type.Optional(
+            Type.Union(
+              [
+                Type.Literal("None"),
+                Type.Literal("Basic256Sha256"),
+                Type.Literal("Aes128_Sha256_RsaOaep"),
+                Type.Literal("Aes256_Sha256_RsaPss"),
+              ],
+              { description: "Default Basic256Sha256, and None with the mode None" },
+            ),
+          ),
+          certificates: Type.Optional(
+            Type.String({ description: "The folder of certificates; default `opcua-certificates`" }),
+          ),
+        },
+        strict,
+      ),
+    ),
+    user: Type.Optional(
+      Type.Union([
+        Type.Object({ name: Type.String(), password: Type.String() }, strict),
+        Type.Object({ certificate: Type.String(), key: Type.String() }, strict),
+      ]),
+    ),
+    browse: Type.Optional(
+      Type.Object(
+        {
+          roots: Type.Optional(
+            Type.Array(Type.String({ description: "`nsu=<namespace>;s=<id>`; default the folder Objects" }), {
+              minItems: 1,
+            }),
+          ),
+          include: Type.Optional(patterns),
+          exclude: Type.Optional(patterns),
+          name: Type.Optional(
+            Type.Union([Type.Literal("path"), Type.Literal("id")], { description: "Default path" }),
+          ),
+          every: Type.Optional(Type.String({ description: "How often it looks for new nodes; default 1h" })),
+        },
+        strict,
+      ),
+    ),
+    subscribe: Type.Optional(
+      Type.Object(
+        {
+          sampling: Type.Optional(Type.String({ description: "Default 1s" })),
+          publishing: Type.Optional(Type.String({ description: "Default 1s" })),
+          queue: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description: "Default 10" })),
+          deadBand: Type.Optional(Type.Number({ minimum: 0, description: "Absolute; default 0" })),
+          silence: Type.Optional(
+            Type.Integer({ minimum: 2, maximum: 100, description: "In keep-alives; default 3" }),
+          ),
+        },
+        strict,
+      ),
+    ),
+    quality: Type.Optional(
+      Type.Union([Type.Literal("drop"), Type.Literal("gap"), Type.Literal("series")], {
+        description: "Default drop",
+      }),
+    ),
+    history: Type.Optional(
+      Type.Object(
+        {
+          fill: Type.Optional(Type.Boolean({ description: "Default true" })),
+          backfill: Type.Optional(Type.String({ description: "Reads history back to this date" })),
+        },
+        strict,
+      ),
+    ),
+  },
+  strict,
+);
+
+export type Configuration = Static<typeof opcUaSchema>;
+export type Quality = "drop" | "gap" | "series";
+
+export interface SubscribeOptions {
+  readonly samplingMs: number;
+  readonly publishingMs: number;
+  readonly queue: number;
+  readonly deadBand: number;
+  /** How many keep-alives may be missing. */
+  readonly silence: number;
+}
+
+/** The configuration with its defaults. Durations are in ms. */
+export interface OpcUaSettings {
+  readonly browse: {
+    readonly roots: readonly string[];
+    readonly include: readonly string[];
+    readonly exclude: readonly string[];
+    readonly name: "path" | "id";
+    readonly everyMs: number;
+  };
+  readonly subscribe: SubscribeOptions;
+  readonly quality: Quality;
+  readonly history: { readonly fill: boolean; readonly backfillMs: number | undefined };
+}
+
+/** Refuses (`UsageError`) what the schema cannot say. */
+export function settingsOf({ browse = {}, subscribe = {}, quality = "drop", history = {} }: Configuration) {
+  const { roots = ["i=85"], include = ["**"], exclude = [], name = "path", every = "1h" } = browse;
+  const { sampling = "1s", publishing = "1s", queue = 10, deadBand = 0, silence = 3 } = subscribe;
+  const settings: OpcUaSettings = {
+    browse: { roots, include, exclude, name, everyMs: durationIn(every, "source.browse.every") },
+    subscribe: {
+      samplingMs: durationIn(sampling, "source.subscribe.sampling"),
+      publishingMs: durationIn(publishing, "source.subscribe.publishing"),
+      ...{ queue, deadBand, silence },
+    },
+    quality,
+    history: { fill: history.fill ?? true, backfillMs: timeIn(history.backfill) },
+  };
+  return settings;
+}
+
+function timeIn(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new UsageError(`source.history.backfill is a date, not "${text}"`);
+  return ms;
+}
