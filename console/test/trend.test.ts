@@ -208,6 +208,39 @@ describe("the trend", () => {
     await console.release(page);
   });
 
+  it("draws a picture once, although the navigator gets its data later", async () => {
+    const page = await console.open({ path: `/trend?series=flow&${range(startMs, startMs + dayMs)}` });
+    await status(page, "Raw points: every point drawn");
+    const navigatorMs = 2 * dayMs;
+    const held = Promise.withResolvers<void>();
+    const isOfNavigator = (url: URL) => {
+      const [from, to] = ["start", "end"].map((name) => Number(url.searchParams.get(name)));
+      return url.pathname.includes("/timeseries/") && to! - from! > navigatorMs;
+    };
+    await page.route(isOfNavigator, (route) => held.promise.then(() => route.continue()));
+    await page.evaluate(`(() => {
+      const methods = CanvasRenderingContext2D.prototype;
+      const { stroke } = methods;
+      globalThis.lines = 0;
+      methods.stroke = function (...path) {
+        if (this.canvas.closest("[role=application]")) globalThis.lines += 1;
+        return stroke.apply(this, path);
+      };
+    })()`);
+    await chart(page).focus();
+    const ofNavigator = page.waitForResponse((response) => isOfNavigator(new URL(response.url())));
+    await page.keyboard.press("+");
+    await page.waitForURL(/start=2026-03-01T06/);
+    await page.waitForTimeout(500);
+    const drawn = await page.evaluate("globalThis.lines");
+    held.resolve();
+    await (await ofNavigator).finished();
+    await page.waitForTimeout(500);
+    assert.ok(drawn, "the lines are drawn before the data of the navigator");
+    assert.equal(await page.evaluate("globalThis.lines"), drawn);
+    await page.context().close();
+  });
+
   it("is used by keyboard: arrows move the cursor, plus and minus zoom", async () => {
     const page = await console.open({
       path: `/trend?series=valve&series=phase&${range(startMs, startMs + dayMs)}`,

@@ -70,15 +70,35 @@ function useRows(
   loaded: readonly LoadedColumns[],
   overview: readonly LoadedColumns[],
 ): readonly TrendRow[] {
+  const [lines] = useState(() => new LineCache());
   return useMemo(
     () =>
       series.map((one, index) => {
         const { columns, problem } = loaded[index]!;
         const gapMs = gapOf(overview[index]!.columns) ?? gapOf(columns) ?? Number.POSITIVE_INFINITY;
-        return { series: one, line: lineOf(one, columns, gapMs), fault: faultIn(one, problem) };
+        return { series: one, line: lines.of(one, columns, gapMs), fault: faultIn(one, problem) };
       }),
-    [series, loaded, overview],
+    [series, loaded, overview, lines],
   );
+}
+
+interface CachedLine {
+  readonly columns: LoadedColumns["columns"];
+  readonly gapMs: number;
+  readonly line: ChartLine;
+}
+
+/** The last line of each series. The same data is the same line, so that it is not drawn again. */
+class LineCache {
+  readonly #last = new WeakMap<TrendSeries, CachedLine>();
+
+  of(series: TrendSeries, columns: LoadedColumns["columns"], gapMs: number): ChartLine {
+    const last = this.#last.get(series);
+    if (last && last.columns === columns && last.gapMs === gapMs) return last.line;
+    const line = lineOf(series, columns, gapMs);
+    this.#last.set(series, { columns, gapMs, line });
+    return line;
+  }
 }
 
 function faultIn(series: TrendSeries, problem: unknown): Fault | undefined {

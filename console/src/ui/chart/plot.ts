@@ -58,6 +58,17 @@ function areaOf({ left, top, width, height }: UPlot.BBox): PlotArea {
 const isSameLength = (one: TimeWindow, other: TimeWindow): boolean =>
   Math.abs(one.endMs - one.startMs - (other.endMs - other.startMs)) <= 1;
 
+/** Whether two pictures have the same window and the same objects in it. */
+function isSamePicture(one: Picture, other: Picture): boolean {
+  const { window, lines } = other;
+  const isSameWindow = one.window.startMs === window.startMs && one.window.endMs === window.endMs;
+  const haveSameLines =
+    one.lines.length === lines.length && one.lines.every((line, index) => line === lines[index]);
+  const isSameRest =
+    one.bands === other.bands && one.ranges === other.ranges && one.isMoving === other.isMoving;
+  return isSameWindow && haveSameLines && isSameRest;
+}
+
 export const scaleOf = (axis: string): string => `unit ${axis}`;
 
 export class Plot {
@@ -81,11 +92,15 @@ export class Plot {
       host,
     );
     this.#stopGestures = listenToGestures(this.#plot, options.axes, options.gestures);
-    this.show(picture);
+    this.#show(picture);
   }
 
-  /** Draws this picture now. */
+  /** Draws this picture now, unless it is drawn already. */
   show(picture: Picture): void {
+    if (!isSamePicture(picture, this.#picture)) this.#show(picture);
+  }
+
+  #show(picture: Picture): void {
     const isPanned = picture.isMoving === true && isSameLength(picture.window, this.#picture.window);
     this.#strip = isPanned ? (this.#strip ?? new LineStrip()) : undefined;
     this.#picture = picture;
@@ -114,7 +129,7 @@ export class Plot {
 
   resize(size: { readonly width: number; readonly height: number }): void {
     this.#plot.setSize(size);
-    this.show(this.#picture);
+    this.#show(this.#picture);
   }
 
   destroy(): void {
