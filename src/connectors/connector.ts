@@ -143,9 +143,10 @@ export class Connector {
       await this.#login();
       const path = this.#connection.pathOf("connectors/report", "0.6");
       await this.#connection.jsonOnce("POST", path, { body: JSON.stringify({ items: [report] }) });
+      this.#health.solved("report");
     } catch (problem) {
       const isConflict = problem instanceof ServerProblem && problem.status === 409;
-      if (isConflict) this.#health.problem("server", problem.message);
+      if (isConflict) this.#health.problem("report", problem.message);
     }
   }
 }

@@ -1,12 +1,8 @@
 // The part `source` of a configuration that polls Modbus devices.
 import { type Static, Type } from "typebox";
+import { oneOf } from "../one-of.ts";
 
 const strict = { additionalProperties: false };
-const oneOf = <Value extends string>(values: readonly Value[], description: string) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    { description },
-  );
 
 const functions = ["holding", "input", "coil", "discrete"] as const;
 const types = ["int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64", "bit"] as const;

@@ -6,10 +6,11 @@ import pg from "pg";
 import { parseJson } from "../../lib/json.ts";
 import { durationIn } from "../quantities.ts";
 import type { SourceRecords } from "../records.ts";
+import { recordMaker, type SourceTableRow } from "../row-records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
 import { discoverTables } from "./discover.ts";
 import { readerOf } from "./postgres-values.ts";
-import { type QueryRow, recordMaker } from "./row-records.ts";
+
 import { type SqlConfiguration, type SqlQuery, sqlSchema } from "./sql-configuration.ts";
 
 /** Where the next read of a query begins. */
@@ -38,7 +39,7 @@ class SqlSource implements PlantSource {
     const { host, pathname } = new URL(configuration.url);
     this.address = `postgres://${host}${pathname}`;
     for (const query of configuration.queries) {
-      recordMaker(query);
+      recordMaker(query.name, query);
       durationIn(query.every ?? "5m", `source.queries ${query.name}: every`);
     }
   }
@@ -89,7 +90,7 @@ class SqlSource implements PlantSource {
   /** One consistent state of the database, a thousand rows at a time. */
   async #read(query: SqlQuery, { intake, signal }: SourceRun): Promise<void> {
     const { name, incremental } = query;
-    const makeRecords = recordMaker(query);
+    const makeRecords = recordMaker(query.name, query);
     let position = positionIn(intake.mark(name), incremental?.start);
     const client = await this.#open();
     try {
@@ -142,7 +143,7 @@ async function declareCursor(
 }
 
 /** The value of each column by its name, with the text that PostgreSQL sent. */
-function fieldsOf(rows: readonly (string | null)[][], fields: readonly pg.FieldDef[]): QueryRow[] {
+function fieldsOf(rows: readonly (string | null)[][], fields: readonly pg.FieldDef[]): SourceTableRow[] {
   const columns = fields.map(({ name, dataTypeID }) => ({ name, read: readerOf(dataTypeID) }));
   return rows.map((cells) => {
     const texts: Record<string, string | null> = {};
@@ -161,15 +162,15 @@ function positionIn(mark: string | undefined, start: string | undefined): Positi
   return start === undefined ? undefined : { value: start, seen: [] };
 }
 
-const digestOf = ({ texts }: QueryRow): string =>
+const digestOf = ({ texts }: SourceTableRow): string =>
   createHash("sha256").update(JSON.stringify(texts)).digest("base64url").slice(0, 16);
 
-const isSeen = (row: QueryRow, column: string, position: Position | undefined): boolean =>
+const isSeen = (row: SourceTableRow, column: string, position: Position | undefined): boolean =>
   position !== undefined && row.texts[column] === position.value && position.seen.includes(digestOf(row));
 
 /** A row without a value in the column, which comes last, does not move the position. */
 function positionAfter(
-  rows: readonly QueryRow[],
+  rows: readonly SourceTableRow[],
   column: string,
   before: Position | undefined,
 ): Position | undefined {

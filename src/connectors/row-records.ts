@@ -1,20 +1,21 @@
-// Makes raw rows or points from the rows of a query.
-import { UsageError } from "../../client/command.ts";
-import type { SeriesDescription, SourcePoint, SourceRecords, SourceRow } from "../records.ts";
-import { fillTemplate } from "../template.ts";
-import type { SqlQuery } from "./sql-configuration.ts";
+// Makes raw rows or points from the rows of a query or of a file.
+import { UsageError } from "../client/command.ts";
+import { parseIso } from "../import/times.ts";
+import type { RecordMapping } from "./record-mapping.ts";
+import type { SeriesDescription, SourcePoint, SourceRecords, SourceRow } from "./records.ts";
+import { fillTemplate } from "./template.ts";
 
-/** The columns of a row, as the text of the database and as JSON values. */
-export interface QueryRow {
+/** The columns of a row, as the text of the source and as JSON values. */
+export interface SourceTableRow {
   readonly texts: Readonly<Record<string, string | null>>;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-type RecordMaker = (rows: readonly QueryRow[]) => SourceRecords;
+type RecordMaker = (rows: readonly SourceTableRow[]) => SourceRecords;
 
-/** Refuses (`UsageError`) a query that makes nothing. */
-export function recordMaker({ name, rows: raw, points }: SqlQuery): RecordMaker {
-  if (!raw && !points) throw new UsageError(`source.queries: ${name} has neither rows nor points`);
+/** Refuses (`UsageError`) a mapping that makes nothing; `name` is what has it. */
+export function recordMaker(name: string, { rows: raw, points }: RecordMapping): RecordMaker {
+  if (!raw && !points) throw new UsageError(`source: ${name} has neither rows nor points`);
   const pointOf = points && pointMaker(points);
   return (rows) => ({
     ...(raw && { rows: rows.map((row) => rawRowOf(row, raw)) }),
@@ -22,23 +23,28 @@ export function recordMaker({ name, rows: raw, points }: SqlQuery): RecordMaker 
   });
 }
 
-const namesOf = ({ texts }: QueryRow): Record<string, string> =>
+const namesOf = ({ texts }: SourceTableRow): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? ""]));
 
-const rawRowOf = (row: QueryRow, { database, table, key }: NonNullable<SqlQuery["rows"]>): SourceRow => ({
+const rawRowOf = (
+  row: SourceTableRow,
+  { database, table, key }: NonNullable<RecordMapping["rows"]>,
+): SourceRow => ({
   ...{ database, table, key: fillTemplate(key, [], namesOf(row)) },
   columns: row.values,
 });
 
 /** A row without a time or a value has no point. */
-function pointMaker(mapping: NonNullable<SqlQuery["points"]>): (row: QueryRow) => SourcePoint | undefined {
+function pointMaker(
+  mapping: NonNullable<RecordMapping["points"]>,
+): (row: SourceTableRow) => SourcePoint | undefined {
   const { series: template, timestamp, value: valueColumn, unit, isString, isStep } = mapping;
   const known = new Map<string, SeriesDescription>();
   return (row) => {
     const { texts, values } = row;
     const [time, text] = [values[timestamp], texts[valueColumn]];
     if (time === undefined || text === undefined)
-      throw new Error(`The query has no column ${time === undefined ? timestamp : valueColumn}`);
+      throw new Error(`There is no column ${time === undefined ? timestamp : valueColumn}`);
     if (time === null || text === null) return undefined;
     const name = fillTemplate(template, [], namesOf(row));
     const series = known.get(name) ?? {
@@ -48,7 +54,7 @@ function pointMaker(mapping: NonNullable<SqlQuery["points"]>): (row: QueryRow) =
       ...(unit !== undefined && { unit: fillTemplate(unit, [], namesOf(row)) }),
     };
     known.set(name, series);
-    const timeMs = typeof time === "number" ? time : Date.parse(String(time));
+    const timeMs = typeof time === "number" ? time : (parseIso(String(time)) ?? Number(time));
     return {
       series,
       timestamp: Math.floor(timeMs),

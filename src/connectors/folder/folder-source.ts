@@ -1,0 +1,193 @@
+// Reads new CSV and JSON lines files of a folder, each once.
+import { type Dirent, type Stats, statSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join, matchesGlob } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { type Static, Type } from "typebox";
+import { UsageError } from "../../client/command.ts";
+import { type FileRecord, formatOf, recordsOf } from "../../import/records.ts";
+import { encodings } from "../../import/text-file.ts";
+import { parseJson } from "../../lib/json.ts";
+import { oneOf } from "../one-of.ts";
+import { durationIn } from "../quantities.ts";
+import { recordMapping } from "../record-mapping.ts";
+import { recordMaker, type SourceTableRow } from "../row-records.ts";
+import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
+
+const strict = { additionalProperties: false };
+
+const filesSchema = Type.Object(
+  {
+    pattern: Type.String({ minLength: 1, description: "Names of files, such as `*.csv`" }),
+    format: Type.Optional(oneOf(["csv", "jsonl"], "Default: from the name")),
+    delimiter: Type.Optional(Type.String({ minLength: 1, maxLength: 1, description: "Of CSV; default `,`" })),
+    encoding: Type.Optional(oneOf(encodings, "Default utf-8")),
+    decimalComma: Type.Optional(Type.Boolean({ description: "Whether values are written as `1,5`" })),
+    ...recordMapping,
+  },
+  strict,
+);
+
+const schema = Type.Object(
+  {
+    type: Type.Literal("folder"),
+    path: Type.String({ minLength: 1 }),
+    every: Type.Optional(Type.String({ description: "How often the folder is listed; default 5s" })),
+    settled: Type.Optional(
+      Type.String({ description: "A file is read when it has not changed for this time; default 5s" }),
+    ),
+    afterwards: Type.Optional(
+      oneOf(
+        ["leave", "delete", "move"],
+        "`move` moves the file to the folder `done` in this one; default leave",
+      ),
+    ),
+    files: Type.Array(filesSchema, { minItems: 1 }),
+  },
+  strict,
+);
+
+type Configuration = Static<typeof schema>;
+type Files = Static<typeof filesSchema>;
+
+interface FoundFile {
+  readonly name: string;
+  readonly files: Files;
+  readonly stats: Stats;
+}
+
+/** How far a file has been read. */
+interface FilePosition {
+  readonly line: number;
+  readonly isWhole: boolean;
+}
+
+const recordsPerCommit = 5_000;
+const doneFolder = "done";
+
+class FolderSource implements PlantSource {
+  readonly address: string;
+  readonly #configuration: Configuration;
+  readonly #everyMs: number;
+  readonly #settledMs: number;
+
+  constructor(configuration: Configuration) {
+    const { path, every = "5s", settled = "5s", files } = configuration;
+    this.#configuration = configuration;
+    this.address = path;
+    this.#everyMs = durationIn(every, "source.every");
+    this.#settledMs = durationIn(settled, "source.settled");
+    for (const one of files) recordMaker(one.pattern, one);
+  }
+
+  async check(): Promise<string> {
+    const { path } = this.#configuration;
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
+      throw new UsageError(`${path} is no folder, or may not be read`);
+    return `${path} has ${(await this.#found()).length} files that match`;
+  }
+
+  async run(run: SourceRun): Promise<void> {
+    const { health, signal, intake } = run;
+    while (!signal.aborted) {
+      try {
+        for (const file of await this.#found()) {
+          if (signal.aborted) break;
+          await this.#readOnce(file, run);
+        }
+        health.solved("source");
+      } catch (problem) {
+        health.problem("source", (problem as Error).message);
+      }
+      await pause(this.#everyMs, undefined, { signal }).catch(() => {});
+    }
+    await intake.drain();
+  }
+
+  /** Files that have not changed for some time, the oldest first. */
+  async #found(): Promise<FoundFile[]> {
+    const { path, files: all } = this.#configuration;
+    const found: FoundFile[] = [];
+    for (const entry of await readdir(path, { withFileTypes: true })) {
+      const files = all.find((one) => isMatch(entry, one));
+      const stats = files && (await stat(join(path, entry.name)).catch(() => undefined));
+      if (files && stats && Date.now() - stats.mtimeMs >= this.#settledMs)
+        found.push({ name: entry.name, files, stats });
+    }
+    return found.sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs || (a.name < b.name ? -1 : 1));
+  }
+
+  /** The position in the file is stored with its records in one commit. */
+  async #readOnce(file: FoundFile, run: SourceRun): Promise<void> {
+    const { name, stats } = file;
+    const mark = `${name}:${stats.size}:${Math.round(stats.mtimeMs)}`;
+    const stored = run.intake.mark(mark);
+    const position = stored === undefined ? { line: 0, isWhole: false } : (parseJson(stored) as FilePosition);
+    if (!position.isWhole && !(await this.#read(file, position.line, mark, run))) return;
+    await this.#finish(name);
+  }
+
+  /** Whether the whole file was read; not if the connector is stopped. */
+  async #read({ name, files }: FoundFile, after: number, mark: string, run: SourceRun): Promise<boolean> {
+    const { intake, signal } = run;
+    const { format, delimiter = ",", encoding = "utf-8" } = files;
+    const file = join(this.#configuration.path, name);
+    const reading = {
+      file,
+      encoding,
+      delimiter,
+      format: formatOf(name, format),
+      map: new Map<string, string>(),
+    };
+    const makeRecords = recordMaker(files.pattern, files);
+    let rows: SourceTableRow[] = [];
+    let line = after;
+    const put = (isWhole: boolean) => {
+      const records = makeRecords(rows);
+      rows = [];
+      return intake.add({ ...records, marks: { [mark]: JSON.stringify({ line, isWhole }) } });
+    };
+    for await (const record of recordsOf(reading)) {
+      if (signal.aborted) return false;
+      if (record.line <= after) continue;
+      if (record.problem === undefined) rows.push(rowOf(record, files));
+      else intake.refuse(1, `${name}, line ${record.line}: ${record.problem}`);
+      ({ line } = record);
+      if (rows.length === recordsPerCommit) await put(false);
+    }
+    await put(true);
+    return true;
+  }
+
+  async #finish(name: string): Promise<void> {
+    const { path, afterwards = "leave" } = this.#configuration;
+    if (afterwards === "delete") await rm(join(path, name), { force: true });
+    if (afterwards !== "move") return;
+    await mkdir(join(path, doneFolder), { recursive: true });
+    await rename(join(path, name), join(path, doneFolder, name));
+  }
+}
+
+const isMatch = (entry: Dirent, { pattern }: Files): boolean =>
+  entry.isFile() && matchesGlob(entry.name, pattern);
+
+/** An empty cell is null. A number in JSON is one; cells of CSV are strings. */
+function rowOf({ fields, written }: FileRecord, { points, decimalComma }: Files): SourceTableRow {
+  const texts: Record<string, string | null> = {};
+  const values: Record<string, unknown> = {};
+  for (const column of points ? [points.timestamp, points.value] : []) {
+    texts[column] = null;
+    values[column] = null;
+  }
+  for (const [name, field] of fields) {
+    const text = typeof field === "string" ? field : JSON.stringify(field);
+    texts[name] = decimalComma && name === points?.value ? text.replace(",", ".") : text;
+    values[name] = written ? parseJson(written.get(name)!) : field;
+  }
+  return { texts, values };
+}
+
+export const folderKind: SourceKind = {
+  schema,
+  make: (configuration: Configuration) => new FolderSource(configuration),
+};
