@@ -144,7 +144,8 @@ describe("keys, rights and looks", () => {
     ] as const) {
       const page = await console.open({ path: "/connect", colorScheme, viewport: { width, height: 740 } });
       await page.getByRole("tab", { name: "Power BI" }).focus();
-      for (const pressed of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(pressed);
+      for (const pressed of ["ArrowRight", "ArrowRight", "ArrowRight", "Enter"])
+        await page.keyboard.press(pressed);
       await page.getByRole("figure", { name: "Read values" }).waitFor();
       assert.match(page.url(), /tool=python$/);
       await assertAccessible(page);

@@ -136,6 +136,11 @@ async function discover(
 ): Promise<number> {
   if (!source.discover)
     throw new UsageError("This kind of source cannot be searched: see docs/connectors.md");
-  output.write(stringify({ source: await source.discover(stop) }));
-  return 0;
+  try {
+    output.write(stringify({ source: await source.discover(stop) }));
+    return 0;
+  } catch (problem) {
+    output.write(`${source.address} cannot be searched: ${(problem as Error).message}\n`);
+    return 1;
+  }
 }
