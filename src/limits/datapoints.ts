@@ -67,6 +67,11 @@ export const datapointsLimits = {
     "ms",
     "A statement that takes longer is ended if its ClickHouse does not respond to a ping either.",
   ),
+  clickHousePingMsMax: limit(
+    10_000,
+    "ms",
+    "The response of ClickHouse to a ping; a busy machine can take seconds.",
+  ),
   clickHouseQuorumMsMax: limit(10_000, "ms", "Until an insert is in the quorum of replicas of ClickHouse."),
   clickHouseRetryMsMax: limit(
     10_000,

@@ -26,7 +26,9 @@ describe("datapoints in replicas of ClickHouse", { skip }, () => {
 
   before(async () => {
     const { port } = await startZooKeeper();
-    servers = await Promise.all(replicas.map((replica) => startClickHouse({ zooKeeperPort: port, replica })));
+    servers = await Promise.all(
+      replicas.map((replica) => startClickHouse({ zooKeeperPorts: [port], replica })),
+    );
   });
   after(() => {
     for (const server of servers) server.remove();

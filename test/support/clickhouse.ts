@@ -48,15 +48,17 @@ const hostAt = (httpPort: number): ClickHouseHost => ({
 
 /** The place of a server among replicas. */
 export interface ReplicaPlace {
-  readonly zooKeeperPort: number;
+  readonly zooKeeperPorts: readonly number[];
   readonly replica: number;
+  /** The folder of its files, for one on a small disk; one in memory when absent. */
+  readonly folder?: string;
 }
 
 /** A server with a folder of its own and the user `millrace`. */
 export async function startClickHouse(place?: ReplicaPlace): Promise<ClickHouseServer> {
   const [httpPort, tcpPort] = [await freePort(), await freePort()];
   const replication = place === undefined ? "" : await replicationOf(place);
-  const folder = join(folderInMemory(), "clickhouse");
+  const folder = join(place?.folder ?? folderInMemory(), "clickhouse");
   mkdirSync(folder);
   const file = join(folder, "config.xml");
   writeFileSync(file, configuration(folder, { httpPort, tcpPort, replication }));
@@ -94,9 +96,9 @@ export async function startClickHouse(place?: ReplicaPlace): Promise<ClickHouseS
   return server;
 }
 
-const replicationOf = async ({ zooKeeperPort, replica }: ReplicaPlace) => `
+const replicationOf = async ({ zooKeeperPorts, replica }: ReplicaPlace) => `
   <zookeeper>
-    <node><host>127.0.0.1</host><port>${zooKeeperPort}</port></node>
+    ${zooKeeperPorts.map((port) => `<node><host>127.0.0.1</host><port>${port}</port></node>`).join("")}
     <session_timeout_ms>5000</session_timeout_ms>
   </zookeeper>
   <macros><shard>1</shard><replica>${replica}</replica></macros>

@@ -16,6 +16,8 @@ export interface RunningProcess {
   readonly ended: Promise<Ended>;
   /** What it has written to its standard output so far. */
   output(): string;
+  /** What it has written to its standard error so far. */
+  errors(): string;
 }
 
 const running = new Set<ChildProcess>();
@@ -51,7 +53,7 @@ export function runMillrace(
   child.stdout.on("data", (chunk) => (output += chunk));
   child.stderr.on("data", (chunk) => (errors += chunk));
   const ended = once(child, "close").then(([status, signal]) => ({ status, signal, output, errors }));
-  return { child, ended, output: () => output };
+  return { child, ended, output: () => output, errors: () => errors };
 }
 
 /** Starts the server on a free port and waits until it serves. */

@@ -1,4 +1,4 @@
-// A real ZooKeeper for tests, on loopback.
+// Real ZooKeepers for tests, on loopback: one, or an ensemble.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -9,6 +9,8 @@ import { folderInMemory } from "./folder.ts";
 
 export interface ZooKeeperServer {
   readonly port: number;
+  /** `leader`, `follower` or `standalone`; undefined while it does not respond. */
+  role(): Promise<string | undefined>;
   kill(): Promise<void>;
   start(): Promise<void>;
 }
@@ -22,6 +24,22 @@ export const zooKeeperPackage = {
 const jar = "/usr/share/java/zookeeper.jar";
 
 export async function startZooKeeper(): Promise<ZooKeeperServer> {
+  const [server] = await startZooKeepers(1);
+  return server!;
+}
+
+/** An ensemble of so many servers. */
+export async function startZooKeepers(count: number): Promise<ZooKeeperServer[]> {
+  const members: string[] = [];
+  for (let id = 1; count > 1 && id <= count; id++)
+    members.push(`server.${id}=127.0.0.1:${await freePort()}:${await freePort()}`);
+  const servers: ZooKeeperServer[] = [];
+  for (let id = 1; id <= count; id++) servers.push(await zooKeeper(id, members));
+  await Promise.all(servers.map((server) => server.start()));
+  return servers;
+}
+
+async function zooKeeper(id: number, members: readonly string[]): Promise<ZooKeeperServer> {
   const port = await freePort();
   const folder = join(folderInMemory(), "zookeeper");
   mkdirSync(folder);
@@ -31,19 +49,26 @@ export async function startZooKeeper(): Promise<ZooKeeperServer> {
     `clientPort=${port}`,
     "clientPortAddress=127.0.0.1",
     "tickTime=500",
+    "initLimit=20",
+    "syncLimit=10",
     "maxSessionTimeout=30000",
     "admin.enableServer=false",
+    "4lw.commands.whitelist=srvr",
+    ...members,
   ];
   writeFileSync(file, lines.join("\n"));
+  writeFileSync(join(folder, "myid"), String(id));
   let child: ChildProcess | undefined;
-  const kill = async () => {
-    const ended = new Promise((resolve) => child?.once("exit", resolve));
-    child?.kill("SIGKILL");
-    await ended;
-  };
-  const server = {
+  process.on("exit", () => child?.kill("SIGKILL"));
+  const role = () => roleOf(port);
+  return {
     port,
-    kill,
+    role,
+    async kill() {
+      const ended = new Promise((resolve) => child?.once("exit", resolve));
+      child?.kill("SIGKILL");
+      await ended;
+    },
     async start() {
       const main = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
       child = spawn("java", ["-Xmx256m", "-cp", `/etc/zookeeper/conf:${jar}`, main, file], {
@@ -51,24 +76,20 @@ export async function startZooKeeper(): Promise<ZooKeeperServer> {
         stdio: "ignore",
       });
       child.unref();
-      for (let tries = 0; tries < 300; tries++) {
-        if (await accepts(port)) return;
+      for (let tries = 0; tries < 600; tries++) {
+        if ((await role()) !== undefined) return;
         await sleep(100);
       }
       throw new Error("ZooKeeper does not start");
     },
   };
-  process.on("exit", () => child?.kill("SIGKILL"));
-  await server.start();
-  return server;
 }
 
-const accepts = (port: number) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
+const roleOf = (port: number) =>
+  new Promise<string | undefined>((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write("srvr"));
+    let text = "";
+    socket.on("data", (chunk) => (text += chunk));
+    socket.on("error", () => undefined);
+    socket.on("close", () => resolve(/^Mode: (\w+)$/m.exec(text)?.[1]));
   });

@@ -23,14 +23,17 @@ export class ClickHouseError extends Error {
 /**
  * Codes of errors that pass: timeouts (159, 209), network (210), too many queries (202), memory (241), a
  * read-only replica (242), too many parts (252), missing replicas and quorums (285, 286, 289, 319),
- * ZooKeeper (999).
+ * ZooKeeper (999), failures of the operating system (1000, 1001).
  */
 const passingCodes: ReadonlySet<number> = new Set([
-  159, 202, 209, 210, 241, 242, 252, 285, 286, 289, 319, 999,
+  159, 202, 209, 210, 241, 242, 252, 285, 286, 289, 319, 999, 1000, 1001,
 ]);
 
 /** Lists of series and tombstones make statements longer than ClickHouse's default of 256 KiB. */
 const statementBytesMax = 2 ** 20;
+
+/** Results up to this size are complete before they are sent without a file on the disk of ClickHouse. */
+const resultBufferBytes = 2 ** 22;
 
 /** ClickHouse may close an idle connection while a statement is sent; another one then works. */
 const brokenSockets: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
@@ -42,10 +45,11 @@ const brokenSockets: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
  */
 const busyProblems: ReadonlySet<string> = new Set(["code 242", "code 286", "code 289", "code 999"]);
 
-/** ClickHouse reports a full disk with its own code, or passes on what the operating system said. */
-export const fullDisk = /\bCode: 243\b|No space left on device/;
+/** ClickHouse reports a full disk with its own code, or passes on what the system or its log said. */
+export const fullDisk = /\bCode: 243\b|No space left on device|Cannot write file/;
 
-export const codeOf = (message: string): number => Number(/^Code: (\d+)/.exec(message)?.[1] ?? 0);
+export const codeOf = (message: string): number =>
+  Number(/^(?:[\w:]+Exception\. )?Code: (\d+)/.exec(message)?.[1] ?? 0);
 
 interface Exchange {
   readonly statement: string;
@@ -59,6 +63,8 @@ export class ClickHouseClient {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: limits.clickHouseConnectionsMax });
   /** Pings that wait for a response; statements to one host share one. */
   readonly #pings = new Map<ClickHouseHost, Promise<void>>();
+  /** When the last ping of a host failed: it gets no statement before it responds to one. */
+  readonly #silentSinceMs = new Map<ClickHouseHost, number>();
 
   constructor(location: ClickHouseLocation) {
     this.#location = location;
@@ -113,8 +119,8 @@ export class ClickHouseClient {
       const isBusy = problems.some((one) => busyProblems.has(one));
       const pauseMs = isBusy ? Math.random() * limits.clickHouseBackoffMs : 0;
       const isUntried = problems.length < hosts.length;
-      if (!(isUntried || isBusy || isFirstBreak) || performance.now() + pauseMs > endMs)
-        throw fail("points-away", { problem: [...new Set(problems)].join(", ") });
+      const mayRepeat = (isBusy || isFirstBreak) && performance.now() + pauseMs < endMs;
+      if (!isUntried && !mayRepeat) throw fail("points-away", { problem: [...new Set(problems)].join(", ") });
       await sleep(pauseMs);
     }
   }
@@ -122,6 +128,7 @@ export class ClickHouseClient {
   async #attempt(host: ClickHouseHost, exchange: Exchange): Promise<Attempt> {
     let response: { readonly status: number; readonly body: Buffer };
     try {
+      await this.#requireResponsive(host);
       response = await this.#once(host, exchange);
     } catch (problem) {
       return { problem: (problem as NodeJS.ErrnoException).code ?? "no response" };
@@ -141,7 +148,8 @@ export class ClickHouseClient {
     const { host, port } = to;
     const { user, password, database, quorum } = this.#location;
     const parameters = new URLSearchParams({
-      ...{ database, wait_end_of_query: "1", max_query_size: String(statementBytesMax) },
+      ...{ database, wait_end_of_query: "1", buffer_size: String(resultBufferBytes) },
+      max_query_size: String(statementBytesMax),
       ...(quorum !== undefined && quorumSettings(quorum)),
     });
     for (const [name, value] of Object.entries(settings)) parameters.set(name, String(value));
@@ -158,7 +166,7 @@ export class ClickHouseClient {
       });
       const end = () => sending.destroy(noResponse());
       endUnlessConnected(sending, end);
-      const watch = setInterval(() => this.#ping(to).catch(end), limits.clickHousePingMs);
+      const watch = setInterval(() => this.#pingAll(to).catch(end), limits.clickHousePingMs);
       sending.on("close", () => clearInterval(watch));
       sending.on("error", reject);
       sending.on("response", (response) => {
@@ -168,14 +176,34 @@ export class ClickHouseClient {
     });
   }
 
+  async #requireResponsive(host: ClickHouseHost): Promise<void> {
+    const sinceMs = this.#silentSinceMs.get(host);
+    if (sinceMs === undefined) return;
+    if (performance.now() - sinceMs < limits.clickHousePingMs) throw noResponse();
+    await this.#pingAll(host);
+  }
+
   /**
    * Rejects if the host does not respond on a new connection. So a statement that takes long is told from one
-   * whose host or network is away.
+   * whose host or network is away. The other hosts are pinged too: the statement may go there next.
    */
+  #pingAll(host: ClickHouseHost): Promise<void> {
+    for (const other of this.#location.hosts) this.#ping(other).catch(() => undefined);
+    return this.#ping(host);
+  }
+
   #ping(host: ClickHouseHost): Promise<void> {
     const running = this.#pings.get(host);
     if (running) return running;
-    const ping = pinged(host).finally(() => this.#pings.delete(host));
+    const ping = pinged(host)
+      .then(
+        () => void this.#silentSinceMs.delete(host),
+        (problem: unknown) => {
+          this.#silentSinceMs.set(host, performance.now());
+          throw problem;
+        },
+      )
+      .finally(() => this.#pings.delete(host));
     this.#pings.set(host, ping);
     return ping;
   }
@@ -195,7 +223,9 @@ function endUnlessConnected(sending: ClientRequest, end: () => void): void {
 function pinged({ host, port }: ClickHouseHost): Promise<void> {
   return new Promise((resolve, reject) => {
     const sending = request({ host, port, path: "/ping", agent: false });
-    const timer = setTimeout(() => sending.destroy(noResponse()), limits.clickHouseConnectMsMax);
+    // After a stall of this process a response may be waiting: it is read before the ping counts as failed.
+    const late = () => setImmediate(() => sending.destroy(noResponse()));
+    const timer = setTimeout(late, limits.clickHousePingMsMax);
     sending.on("response", (response) => {
       response.resume();
       resolve();
@@ -211,9 +241,13 @@ interface Attempt {
   readonly problem: string;
 }
 
-/** Reads see all inserts with a quorum, on whichever replica. */
+/**
+ * Reads see all inserts with a quorum, on whichever replica. Repeated inserts are inserted again: ClickHouse
+ * would acknowledge one that it recognises even if the first attempt has no quorum yet.
+ */
 const quorumSettings = (quorum: number) => ({
   insert_quorum: String(quorum),
+  insert_deduplicate: "0",
   insert_quorum_timeout: String(limits.clickHouseQuorumMsMax),
   select_sequential_consistency: "1",
 });

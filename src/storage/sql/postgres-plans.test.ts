@@ -44,3 +44,33 @@ test("the plan of each list is a scan of an index in its order", needs("postgres
   await catalog.close();
   await drop();
 });
+
+/** A value of each type for required columns. */
+const samples = { integer: "1", real: "1", boolean: "1", text: "'x'", json: "'[]'" };
+
+function insertOf({ name, belongsTo, columns }: AnyTable): string {
+  const required = Object.entries(columns).filter(([, { optional }]) => !optional);
+  const values = Object.fromEntries(required.map(([column, { type }]) => [`"${column}"`, samples[type]]));
+  const all = { ...values, ...(belongsTo === "project" && { in_project: "1" }) };
+  return `insert into "${name}" (${Object.keys(all).join()}) values (${Object.values(all).join()})`;
+}
+
+// Plans without statistics of the tables can take a time that grows with the third power of their size.
+test(
+  "autovacuum, which searches no schema, collects statistics of each table",
+  needs("postgresql"),
+  async () => {
+    const { url, drop } = await newDatabase();
+    const catalog = await openPostgresCatalog({ url, tables, system: realSystem });
+    const client = new pg.Client(url);
+    await client.connect();
+    for (const table of tables) await client.query(insertOf(table));
+    await client.end();
+    const autovacuum = new pg.Client({ connectionString: url, options: "-c search_path=pg_catalog" });
+    await autovacuum.connect();
+    for (const { name } of tables) await autovacuum.query(`analyze public."${name}"`);
+    await autovacuum.end();
+    await catalog.close();
+    await drop();
+  },
+);

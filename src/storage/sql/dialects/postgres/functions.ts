@@ -34,12 +34,12 @@ function foldText(): string {
     (text, [letter, folded]) => `replace(${text}, ${quotedText(letter)}, ${quotedText(folded)})`,
     one,
   );
-  return asciiFirst(all);
+  return `select ${asciiFirst(all)}`;
 }
 
 /** ASCII has one byte a letter. */
 const asciiFirst = (other: string): string =>
-  `select case when octet_length(x) = char_length(x) then lower(x collate "C") else ${other} end`;
+  `case when octet_length(x) = char_length(x) then lower(x collate "C") else ${other} end`;
 
 /** The name tells the version of Unicode: an index that calls it is of that version. */
 export interface SqlFunctions {
@@ -111,7 +111,8 @@ export function sqlFunctions(): SqlFunctions {
     fold,
     statements: [
       make(`${fold}_all(x text) returns text`, `language sql ${pure} ${body(text)}`),
-      make(`${fold}(x text) returns text`, `language sql ${inlined} ${body(asciiFirst(`${fold}_all(x)`))}`),
+      // Bound when it is made: autovacuum and restores run it without the schema in the search path.
+      make(`${fold}(x text) returns text`, `language sql ${inlined} return ${asciiFirst(`${fold}_all(x)`)}`),
       make(`${idsFunction}(x text) returns bigint[]`, `language sql ${pure} ${body(idsBody)}`),
       make(
         `${elementsFunction}(x text) returns table (key text, value jsonb)`,
