@@ -164,7 +164,7 @@ describe("MQTT", needs("mosquitto"), () => {
       [{ topic: "t", format: "json", map: "[" }, {}, /not valid JSONata/],
       [good, { port: 5 }, /source has unknown keys: port/],
       [good, { url: "http://broker" }, /source\.url/],
-      [good, { type: "mqqt" }, /source\.type must be one of mqtt/],
+      [good, { type: "mqqt" }, /source\.type must be one of .*\bmqtt\b/],
     ];
     for (const [read, source, message] of refusals) {
       const { status, output } = await connect(configured("bad", [read], { source }), "check").ended;
