@@ -67,8 +67,8 @@ export class Forwarder {
         if (isIdle) await this.#untilStored();
       } catch (problem) {
         if (signal.aborted) return;
-        if (!(problem instanceof ServerProblem)) throw problem;
-        this.#options.health.problem("server", problem.message);
+        const place = problem instanceof ServerProblem ? "server" : "sending";
+        this.#options.health.problem(place, (problem as Error).message);
         const waitMs = Math.min(limits.connectorRetryWaitMsMax, 500 * 2 ** failed);
         failed += 1;
         await pause(waitMs, undefined, { signal }).catch(() => {});
@@ -94,6 +94,7 @@ export class Forwarder {
     const refused = await this.#send(entries);
     buffer.remove(entries, refused);
     health.solved("server");
+    health.solved("sending");
     await this.#tellDrops();
     return true;
   }

@@ -6,7 +6,15 @@ export interface Problem {
 }
 
 /** Where a problem is. Each place has one problem at most. */
-export type ProblemPlace = "source" | "server" | "report" | "buffer" | "disk" | "records";
+export type ProblemPlace =
+  | "source"
+  | `source ${string}`
+  | "server"
+  | "sending"
+  | "report"
+  | "buffer"
+  | "disk"
+  | "records";
 
 /** One line for each place in this time, and the number of the others. */
 const logEveryMs = 10_000;

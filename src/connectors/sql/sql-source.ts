@@ -72,16 +72,17 @@ class SqlSource implements PlantSource {
   /** A failed read is repeated from where it was. */
   async #repeat(query: SqlQuery, run: SourceRun): Promise<void> {
     const { health, signal } = run;
+    const place = `source ${query.name}` as const;
     const everyMs = durationIn(query.every ?? "5m", "every");
     while (!signal.aborted) {
       const begunMs = performance.now();
       let waitMs = retryMs;
       try {
         await this.#read(query, run);
-        health.solved("source");
+        health.solved(place);
         waitMs = Math.max(0, everyMs - (performance.now() - begunMs));
       } catch (problem) {
-        health.problem("source", `${query.name}: ${(problem as Error).message}`);
+        health.problem(place, (problem as Error).message);
       }
       await pause(waitMs, undefined, { signal }).catch(() => {});
     }

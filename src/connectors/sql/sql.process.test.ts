@@ -106,7 +106,7 @@ describe("SQL", needs("postgresql"), () => {
     const connector = connect(configured("lab", [query]));
     await until(async () => (await server.countOf("lab/lab.ph")) === 1, "the point");
     postgres.stop("immediate");
-    await until(() => connector.output().includes("source: lab:"), "the problem");
+    await until(() => connector.output().includes("source lab:"), "the problem");
     postgres.start();
     await sql("INSERT INTO lab VALUES ('ph', '2026-01-03', 7.5, 'pH'), ('ph', '2026-01-03', 'NaN', 'pH')");
     await until(async () => (await server.countOf("lab/lab.ph")) === 2, "the second point");
@@ -117,7 +117,7 @@ describe("SQL", needs("postgresql"), () => {
     const { status, counts, error } = (await reportOf("lab"))!;
     assert.deepEqual([status, counts], ["STOPPED", { received: 3, written: 2, refused: 1, dropped: 0 }]);
     assert.match((error as Json)["message"] as string, /has the value NaN/);
-    assert.match(output, /source: works again/);
+    assert.match(output, /source lab: works again/);
     assert.match(output, /A point of lab.ph has the value NaN/);
   });
 
