@@ -6,7 +6,8 @@ import { limits } from "../limits.ts";
 import { and, between, equals, everything, type Filter, hasOneOf, oneOf, or } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { CatalogReader, CatalogWriter } from "../storage/catalog.ts";
-import { administersGroups, grantedScopes } from "./compare-capabilities.ts";
+import { grantedScopes } from "./capabilities.ts";
+import { administersGroups } from "./compare-capabilities.ts";
 import { capabilitiesIn, liveGroups, liveIn } from "./rights.ts";
 import { type Account, accountTable, apiKeyTable, type Group, groupTable } from "./schema.ts";
 

@@ -15,8 +15,14 @@ import { fail } from "../errors.ts";
 import { equals, everything, type Filter, hasOnly, nothing, oneOf, or } from "../query/filter.ts";
 import type { ProjectId } from "../storage/catalog.ts";
 import { underAsset } from "./asset-subtree.ts";
-import type { Acl, Action, Capability, CapabilityScope } from "./capabilities.ts";
-import { administersGroups, grantedScopes } from "./compare-capabilities.ts";
+import {
+  type Acl,
+  type Action,
+  type Capability,
+  type CapabilityScope,
+  grantedScopes,
+} from "./capabilities.ts";
+import { administersGroups } from "./compare-capabilities.ts";
 import type { Credential } from "./credentials.ts";
 
 export interface Caller {

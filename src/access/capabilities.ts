@@ -64,3 +64,7 @@ export const administrator: readonly Capability[] = (Object.keys(aclRules) as Ac
   actions: aclRules[acl].actions,
   scope: { kind: "all" },
 }));
+
+/** The scopes in which `granted` allows this action. */
+export const grantedScopes = (granted: readonly Capability[], acl: Acl, action: Action): CapabilityScope[] =>
+  granted.filter((one) => one.acl === acl && one.actions.includes(action)).map(({ scope }) => scope);

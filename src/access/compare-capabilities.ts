@@ -1,5 +1,5 @@
 // Compares capabilities: whether a set of them covers another one, action by action and scope by scope.
-import { type Acl, type Action, aclRules, type Capability, type CapabilityScope } from "./capabilities.ts";
+import { aclRules, type Capability, type CapabilityScope, grantedScopes } from "./capabilities.ts";
 
 /** Each asset with all assets above it. An asset that does not exist is missing. */
 export type Ancestors = ReadonlyMap<number, readonly number[]>;
@@ -29,10 +29,6 @@ export const administersGroups = (granted: readonly Capability[]): boolean =>
   aclRules.groupsAcl.actions.every((action) =>
     grantedScopes(granted, "groupsAcl", action).some(({ kind }) => kind === "all"),
   );
-
-/** The scopes in which `granted` allows this action. */
-export const grantedScopes = (granted: readonly Capability[], acl: Acl, action: Action): CapabilityScope[] =>
-  granted.filter((one) => one.acl === acl && one.actions.includes(action)).map(({ scope }) => scope);
 
 function coverScope(
   scopes: readonly CapabilityScope[],

@@ -1,7 +1,7 @@
 // Sends the responses of handlers: JSON, bytes and streams.
 import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import { inChunks } from "../rest/items-json.ts";
+import { inChunks } from "../rest/long-lists.ts";
 import type { RouteResponse } from "../rest/route.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
 

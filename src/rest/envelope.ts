@@ -4,7 +4,7 @@ import type { RequestContext } from "../context.ts";
 import type { LengthBound } from "../query/length-bound.ts";
 import type { Page, PageQuery } from "../query/page.ts";
 import { readWithin } from "../query/read-within.ts";
-import { itemsTextResponse, itemTexts } from "./items-json.ts";
+import { itemsTextResponse, itemTexts } from "./long-lists.ts";
 import { text } from "./parameters.ts";
 
 /** `{"data":{"items":[...]}}` */

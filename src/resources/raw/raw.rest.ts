@@ -21,7 +21,7 @@ import {
   pageSchema,
 } from "../../rest/envelope.ts";
 import { bulk, json } from "../../rest/fields.ts";
-import { itemsTextResponse } from "../../rest/items-json.ts";
+import { itemsTextResponse } from "../../rest/long-lists.ts";
 import type { ParameterValues } from "../../rest/parameters.ts";
 import { apiVersions, type BytesResponse, type Route, route, type StreamResponse } from "../../rest/route.ts";
 import { csvResponse, csvType, readCsvRows } from "./csv.rest.ts";

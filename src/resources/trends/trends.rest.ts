@@ -14,7 +14,7 @@ import {
   pageSchema,
 } from "../../rest/envelope.ts";
 import { idsBody } from "../../rest/fields.ts";
-import { itemsTextResponse } from "../../rest/items-json.ts";
+import { itemsTextResponse } from "../../rest/long-lists.ts";
 import { id, type ParameterValues } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { equalTo } from "../common/fields.rest.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { buffer } from "node:stream/consumers";
 import { test } from "node:test";
-import { inChunks, itemsTextResponse, itemTexts } from "./items-json.ts";
+import { inChunks, itemsTextResponse, itemTexts } from "./long-lists.ts";
 import type { RouteResponse } from "./route.ts";
 
 async function textOf(response: RouteResponse): Promise<string> {
