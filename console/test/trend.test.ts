@@ -1,50 +1,28 @@
 // Tests the trend in a real browser: what a person sees of the data, and how the view moves.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Page } from "playwright-core";
-import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
-
-const startMs = Date.UTC(2026, 2, 1);
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
-const days = 20;
-/** Points of the flow are missing for this time. */
-const gap = { startMs: startMs + 10 * dayMs, endMs: startMs + 10.5 * dayMs };
+import { assertAccessible, type ConsoleUnderTest } from "./browser.ts";
+import {
+  cells,
+  chart,
+  dayMs,
+  days,
+  gap,
+  iso,
+  minuteMs,
+  range,
+  row,
+  startMs,
+  startTrendConsole,
+  status,
+  whole,
+} from "./trend-series.ts";
 
 let console: ConsoleUnderTest;
 before(async () => {
-  console = await startConsole();
-  const { ask } = console.server;
-  const items = [
-    { name: "flow", unit: "m3/h", description: "Feed of the column" },
-    { name: "pressure", unit: "bar" },
-    { name: "valve", isStep: true },
-    { name: "phase", isString: true },
-  ];
-  await ask.v06("POST /timeseries", { items });
-  const times = Array.from({ length: (days * dayMs) / minuteMs }, (_, i) => startMs + i * minuteMs);
-  const isThere = (time: number) => time < gap.startMs || time >= gap.endMs;
-  const datapoints = times.filter(isThere).map((timestamp, i) => ({ timestamp, value: 50 + (i % 97) / 10 }));
-  await ask.v06("POST /timeseries/data/flow", { items: datapoints });
-  const hourly = (value: (i: number) => number | string) =>
-    Array.from({ length: days * 24 }, (_, i) => ({
-      timestamp: startMs + i * 60 * minuteMs,
-      value: value(i),
-    }));
-  await ask.v06("POST /timeseries/data/pressure", { items: hourly((i) => 2 + (i % 5)) });
-  await ask.v06("POST /timeseries/data/valve", { items: hourly((i) => i % 2) });
-  await ask.v06("POST /timeseries/data/phase", { items: hourly((i) => ["HEAT", "HOLD", "COOL"][i % 3]!) });
+  console = await startTrendConsole();
 });
 after(() => console.close());
-
-const iso = (timeMs: number) => new Date(timeMs).toISOString();
-const range = (fromMs: number, toMs: number) => `start=${iso(fromMs)}&end=${iso(toMs)}&zone=UTC`;
-const whole = range(startMs, startMs + days * dayMs);
-const row = (page: Page, name: string) => page.getByRole("row", { name });
-const chart = (page: Page) => page.getByRole("application", { name: /^Trend of/ });
-const status = (page: Page, text: string | RegExp) => page.getByRole("status").getByText(text).waitFor();
-const cells = async (page: Page, name: string) =>
-  (await row(page, name).getByRole("cell").allInnerTexts()).slice(1);
 
 async function memberKey(capabilities: readonly object[]): Promise<string> {
   const { v06 } = console.server.ask;
@@ -54,24 +32,6 @@ async function memberKey(capabilities: readonly object[]): Promise<string> {
   const key = await v06("POST /apikeys", { items: [{ userId: account.items[0]!["id"] }] });
   return key.items[0]!["value"] as string;
 }
-
-/** The mean height of the colour of the first line, in each column of pixels of the plot area. */
-const linePixels = `(() => {
-  const canvas = document.querySelector("[role=application] canvas");
-  const over = document.querySelector("[role=application] .u-over").getBoundingClientRect();
-  const { left, top } = canvas.getBoundingClientRect();
-  const { width, height } = over;
-  const { data } = canvas.getContext("2d").getImageData(over.left - left, over.top - top, width, height);
-  return Array.from({ length: Math.floor(width) }, (_, x) => {
-    let [sum, count] = [0, 0];
-    for (let y = 0; y < height; y++) {
-      const [red, green, blue] = data.subarray(4 * (y * Math.floor(width) + x));
-      if (red < 60 && green > 80 && blue > 90) [sum, count] = [sum + y, count + 1];
-    }
-    return count === 0 ? 0 : sum / count;
-  });
-})()`;
-const twoFrames = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))";
 
 describe("the trend", () => {
   it("is empty at first, and series are added by a search", async () => {
@@ -123,143 +83,6 @@ describe("the trend", () => {
     );
     const { length } = points.items[0]!["datapoints"] as readonly unknown[];
     assert.equal((await cells(page, "flow"))[6], `${length}`);
-    await console.release(page);
-  });
-
-  it("zooms by a drag, and the browser's back button restores the view", async () => {
-    const page = await console.open({ path: `/trend?series=flow&series=pressure&${whole}` });
-    await status(page, /averages with min and max/);
-    const before = page.url();
-    const box = (await chart(page).boundingBox())!;
-    const middle = box.y + box.height / 2;
-    await page.mouse.move(box.x + box.width * 0.4, middle);
-    await page.mouse.down();
-    await page.mouse.move(box.x + box.width * 0.41, middle, { steps: 4 });
-    await page.mouse.up();
-    await status(page, "Raw points: every point drawn");
-    assert.notEqual(page.url(), before);
-    await page.goBack();
-    await status(page, /averages with min and max/);
-    assert.equal(page.url(), before);
-    await page.goForward();
-    await status(page, "Raw points: every point drawn");
-    await console.release(page);
-  });
-
-  it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
-    const page = await console.open({
-      path: `/trend?series=flow&${range(startMs + dayMs, startMs + 2 * dayMs)}`,
-    });
-    await row(page, "flow").waitFor();
-    const box = (await chart(page).boundingBox())!;
-    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-    await page.keyboard.down("Shift");
-    await page.mouse.wheel(0, 300);
-    await page.keyboard.up("Shift");
-    await page.waitForURL((url) => new URL(url).searchParams.get("start") !== iso(startMs + dayMs));
-    const moved = new URL(page.url()).searchParams;
-    assert.equal(Date.parse(moved.get("end")!) - Date.parse(moved.get("start")!), dayMs);
-    await page.mouse.move(box.x + 25, box.y + box.height / 2);
-    await page.mouse.wheel(0, -300);
-    await page.waitForURL(/y=m3/);
-    await page.getByRole("button", { name: "Fit the value axes" }).click();
-    await page.waitForURL((url) => !url.searchParams.has("y"));
-    await console.release(page);
-  });
-
-  it("copies the lines while they are panned, and draws the same picture at the end", async () => {
-    const y = `y=${encodeURIComponent("m3/h:40:70")}`;
-    const path = `/trend?series=flow&${y}&${range(startMs + 4 * dayMs, startMs + 6 * dayMs)}`;
-    const page = await console.open({ path });
-    await status(page, "Raw points: every point drawn");
-    await page.evaluate(`(() => {
-      const methods = CanvasRenderingContext2D.prototype;
-      const { lineTo } = methods;
-      globalThis.ends = 0;
-      methods.lineTo = function (...at) { globalThis.ends += 1; return lineTo.apply(this, at); };
-    })()`);
-    const ends = () => page.evaluate("globalThis.ends") as Promise<number>;
-    const box = (await chart(page).boundingBox())!;
-    const at = { x: Math.round(box.x + box.width / 2), y: box.y + box.height / 2 };
-    await page.keyboard.down("Shift");
-    await page.mouse.move(at.x, at.y);
-    await page.mouse.down();
-    await page.mouse.move(at.x + 1, at.y);
-    await page.evaluate(twoFrames);
-    const first = await ends();
-    for (let by = 2; by <= 20; by++) {
-      await page.mouse.move(at.x + by, at.y);
-      await page.evaluate(twoFrames);
-    }
-    const panned = (await page.evaluate(linePixels)) as readonly number[];
-    assert.ok(
-      (await ends()) - first < first,
-      `${await ends()} line ends in 20 frames, ${first} in the first`,
-    );
-    await page.mouse.up();
-    await page.keyboard.up("Shift");
-    await page.waitForURL((url) => url.searchParams.get("start") !== iso(startMs + 4 * dayMs));
-    await page.evaluate(twoFrames);
-    assert.ok((await ends()) - first > 1_000, "the lines are drawn again at the end");
-    const settled = (await page.evaluate(linePixels)) as readonly number[];
-    const others = settled.filter((pixels, column) => Math.abs(pixels - panned[column]!) > 2).length;
-    assert.ok(settled.reduce((sum, pixels) => sum + pixels, 0) > 1_000, "there is a line");
-    assert.ok(others < settled.length / 100, `${others} of ${settled.length} columns differ`);
-    await console.release(page);
-  });
-
-  it("draws a picture once, although the navigator gets its data later", async () => {
-    const page = await console.open({ path: `/trend?series=flow&${range(startMs, startMs + dayMs)}` });
-    await status(page, "Raw points: every point drawn");
-    const navigatorMs = 2 * dayMs;
-    const held = Promise.withResolvers<void>();
-    const isOfNavigator = (url: URL) => {
-      const [from, to] = ["start", "end"].map((name) => Number(url.searchParams.get(name)));
-      return url.pathname.includes("/timeseries/") && to! - from! > navigatorMs;
-    };
-    await page.route(isOfNavigator, (route) => held.promise.then(() => route.continue()));
-    await page.evaluate(`(() => {
-      const methods = CanvasRenderingContext2D.prototype;
-      const { stroke } = methods;
-      globalThis.lines = 0;
-      methods.stroke = function (...path) {
-        if (this.canvas.closest("[role=application]")) globalThis.lines += 1;
-        return stroke.apply(this, path);
-      };
-    })()`);
-    await chart(page).focus();
-    const ofNavigator = page.waitForResponse((response) => isOfNavigator(new URL(response.url())));
-    await page.keyboard.press("+");
-    await page.waitForURL(/start=2026-03-01T06/);
-    await page.waitForTimeout(500);
-    const drawn = await page.evaluate("globalThis.lines");
-    held.resolve();
-    await (await ofNavigator).finished();
-    await page.waitForTimeout(500);
-    assert.ok(drawn, "the lines are drawn before the data of the navigator");
-    assert.equal(await page.evaluate("globalThis.lines"), drawn);
-    await page.context().close();
-  });
-
-  it("is used by keyboard: arrows move the cursor, plus and minus zoom", async () => {
-    const page = await console.open({
-      path: `/trend?series=valve&series=phase&${range(startMs, startMs + dayMs)}`,
-    });
-    await row(page, "valve").waitFor();
-    await status(page, "Raw points: every point drawn");
-    await chart(page).focus();
-    await page.keyboard.press("ArrowRight");
-    await page.keyboard.press("ArrowRight");
-    await page.getByRole("columnheader", { name: "2026-03-01 13:00:00" }).waitFor();
-    assert.equal((await cells(page, "valve"))[0], "1");
-    assert.equal((await cells(page, "phase"))[0], "HOLD");
-    await page.keyboard.press("ArrowLeft");
-    await page.getByRole("columnheader", { name: "2026-03-01 12:00:00" }).waitFor();
-    assert.equal((await cells(page, "phase"))[0], "HEAT");
-    await page.keyboard.press("+");
-    await page.waitForURL(/start=2026-03-01T06/);
-    await page.keyboard.press("-");
-    await page.waitForURL(/start=2026-03-01T00/);
     await console.release(page);
   });
 

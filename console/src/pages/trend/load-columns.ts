@@ -1,7 +1,14 @@
 // Loads the data of one line: raw points if they fit, else aggregates; results of a formula likewise.
 import type { AggregateDatapoint, Datapoint } from "../../api/generated.ts";
 import { leavesIn } from "../../lib/formula.ts";
-import { type BucketColumns, type Columns, indexFrom, type TimeWindow } from "../../ui/chart/columns.ts";
+import {
+  type BucketColumns,
+  bucketsIn,
+  type Columns,
+  indexFrom,
+  joinedBuckets,
+  type TimeWindow,
+} from "../../ui/chart/columns.ts";
 import { aggregateLengths, needsAggregates, type ReadableSeries, readPoints } from "./read-points.ts";
 import { granularityOf } from "./resolution.ts";
 
@@ -24,7 +31,14 @@ export interface LoadRequest {
   readonly signal: AbortSignal;
 }
 
-export async function loadColumns(request: LoadRequest): Promise<Columns> {
+/** Buckets of the length of the request, for a range from the start of a bucket to another one. */
+export interface LoadedBuckets {
+  readonly columns: BucketColumns;
+  readonly range: TimeWindow;
+}
+
+/** Takes from `loaded` what it has of the range. */
+export async function loadColumns(request: LoadRequest, loaded?: LoadedBuckets): Promise<Columns> {
   const { series } = request;
   if (series.isString) return loadTexts(request);
   if (series.kind === "calculated")
@@ -33,7 +47,7 @@ export async function loadColumns(request: LoadRequest): Promise<Columns> {
       : ((await loadRaw(request, rawPointsMax)) ?? loadResults(request));
   if (request.bucketMs <= shortestBucketMs)
     return (await loadRaw(request, rawPointsOfSecondsMax)) ?? loadBuckets(request);
-  const buckets = await loadBuckets(request);
+  const buckets = await loadMissingBuckets(request, loaded);
   const points = buckets.counts.reduce((sum, count) => sum + count, 0);
   return points > rawPointsMax ? buckets : ((await loadRaw(request, rawPointsMax)) ?? buckets);
 }
@@ -62,8 +76,25 @@ async function loadRaw(request: LoadRequest, most: number): Promise<Columns | un
   };
 }
 
+/** Loads the buckets that are not there yet: while a window is panned, most of them are. */
+async function loadMissingBuckets(
+  request: LoadRequest,
+  loaded: LoadedBuckets | undefined,
+): Promise<BucketColumns> {
+  if (!loaded) return loadBuckets(request);
+  const { range } = request;
+  const startMs = Math.max(range.startMs, loaded.range.startMs);
+  const endMs = Math.min(range.endMs, loaded.range.endMs);
+  const part = async (fromMs: number, toMs: number) =>
+    fromMs < toMs ? [await loadBuckets({ ...request, range: { startMs: fromMs, endMs: toMs } })] : [];
+  const [before, after] = await Promise.all([part(range.startMs, startMs), part(endMs, range.endMs)]);
+  const kept = bucketsIn(loaded.columns, { startMs, endMs });
+  return { ...joinedBuckets([...before, kept, ...after]), readMs: kept.readMs };
+}
+
 async function loadBuckets(request: LoadRequest): Promise<BucketColumns> {
   const { bucketMs } = request;
+  const readMs = Date.now();
   const points = (await read(request, {
     aggregates: "average,min,max,count,continuousVariance",
     granularity: granularityOf(bucketMs),
@@ -74,6 +105,7 @@ async function loadBuckets(request: LoadRequest): Promise<BucketColumns> {
   return {
     kind: "buckets",
     bucketMs,
+    readMs,
     times: Float64Array.from(points, ({ timestamp }) => timestamp),
     values: column("average"),
     mins: column("min"),
@@ -85,6 +117,7 @@ async function loadBuckets(request: LoadRequest): Promise<BucketColumns> {
 
 /** The results of a formula from averages of its series, or from the aggregates that it names. */
 async function loadResults(request: LoadRequest): Promise<BucketColumns> {
+  const readMs = Date.now();
   const points = (await read(request, { limit: resultsMax })) as readonly Datapoint[];
   if (points.length === resultsMax)
     throw new Error(
@@ -92,7 +125,7 @@ async function loadResults(request: LoadRequest): Promise<BucketColumns> {
     );
   const values = Float64Array.from(points, ({ value }) => value as number);
   return {
-    ...{ kind: "buckets", isCalculated: true, bucketMs: resultLength(request) },
+    ...{ kind: "buckets", isCalculated: true, bucketMs: resultLength(request), readMs },
     times: Float64Array.from(points, ({ timestamp }) => timestamp),
     ...{ values, mins: values, maxs: values },
     counts: new Float64Array(points.length).fill(1),
@@ -155,6 +188,10 @@ function loadTail({ kind }: Columns, request: LoadRequest): Promise<Columns | un
 /** The part of `head` from the point before `fromMs` up to `toMs`, and `tail` from there. */
 function joined(head: Columns, tail: Columns, { fromMs, toMs }: { fromMs: number; toMs: number }): Columns {
   const from = Math.max(0, indexFrom(head.times, fromMs) - 1);
+  if (head.kind === "buckets" && tail.kind === "buckets") {
+    const kept = bucketsIn(head, { startMs: head.times[from]!, endMs: toMs });
+    return joinedBuckets([kept, bucketsIn(tail, { startMs: toMs, endMs: Number.POSITIVE_INFINITY })]);
+  }
   const to = indexFrom(head.times, toMs);
   const after = indexFrom(tail.times, toMs);
   const join = (first: Float64Array, second: Float64Array): Float64Array => {
@@ -169,14 +206,5 @@ function joined(head: Columns, tail: Columns, { fromMs, toMs }: { fromMs: number
     return { ...tail, times, texts: [...head.texts.slice(from, to), ...tail.texts.slice(after)] };
   if (head.kind === "raw" && tail.kind === "raw")
     return { ...tail, times, values: join(head.values, tail.values) };
-  if (head.kind !== "buckets" || tail.kind !== "buckets") return tail;
-  return {
-    ...tail,
-    times,
-    values: join(head.values, tail.values),
-    mins: join(head.mins, tail.mins),
-    maxs: join(head.maxs, tail.maxs),
-    counts: join(head.counts, tail.counts),
-    variances: join(head.variances, tail.variances),
-  };
+  return tail;
 }

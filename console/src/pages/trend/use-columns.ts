@@ -5,7 +5,7 @@ import { useMemo } from "react";
 import { useProject } from "../../session/session.ts";
 import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
 import { useNow } from "../../ui/use-now.ts";
-import { continueColumns, loadColumns } from "./load-columns.ts";
+import { continueColumns, type LoadedBuckets, loadColumns } from "./load-columns.ts";
 import { bucketFor, loadedRange } from "./resolution.ts";
 import { isStored, type TrendSeries } from "./trend-series.ts";
 
@@ -51,7 +51,8 @@ export function useColumns({
       series.map((one) => {
         const place = isLive ? ["live", lengthMs, round] : [startMs, endMs];
         const source = isStored(one) ? one.id : one.formula;
-        const queryKey = ["trend", project, one.key, source, version, bucketMs, ...place];
+        const prefix = ["trend", project, one.key, source, version, bucketMs];
+        const queryKey = [...prefix, ...place];
         const request = { project, series: one, bucketMs };
         return {
           queryKey,
@@ -65,12 +66,33 @@ export function useColumns({
           queryFn: ({ signal }: { signal: AbortSignal }) =>
             isLive
               ? live({ ...request, signal }, { client, queryKey, lengthMs })
-              : loadColumns({ ...request, signal, range: { startMs, endMs } }),
+              : loadColumns(
+                  { ...request, signal, range: { startMs, endMs } },
+                  loadedBuckets(client, prefix, { startMs, endMs }),
+                ),
         };
       }),
     [client, project, series, version, bucketMs, isLive, lengthMs, round, startMs, endMs, isShown],
   );
   return useQueries({ queries, combine: loadedOf });
+}
+
+/** The buckets of another range that were read lately and are most of this one, if there are any. */
+function loadedBuckets(client: QueryClient, prefix: QueryKey, range: TimeWindow): LoadedBuckets | undefined {
+  const common = (one: TimeWindow) => Math.min(one.endMs, range.endMs) - Math.max(one.startMs, range.startMs);
+  return client
+    .getQueryCache()
+    .findAll({ queryKey: prefix, predicate: ({ state }) => !state.isInvalidated })
+    .flatMap(({ queryKey, state }): LoadedBuckets[] => {
+      const columns = state.data as Columns | undefined;
+      const [startMs, endMs] = queryKey.slice(prefix.length);
+      if (columns?.kind !== "buckets" || columns.readMs < Date.now() - keptMs) return [];
+      return typeof startMs === "number" && typeof endMs === "number"
+        ? [{ columns, range: { startMs, endMs } }]
+        : [];
+    })
+    .filter((one) => common(one.range) > 0)
+    .sort((one, other) => common(other.range) - common(one.range))[0];
 }
 
 const loadedOf = (

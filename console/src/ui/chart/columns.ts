@@ -19,6 +19,8 @@ export interface BucketColumns {
   readonly bucketMs: number;
   /** Results of a formula from averages: `mins` and `maxs` are the values, and each counts once. */
   readonly isCalculated?: true;
+  /** When the first of them were read. */
+  readonly readMs: number;
   /** The starts of the buckets. */
   readonly times: Float64Array;
   /** Averages over time. */
@@ -29,6 +31,38 @@ export interface BucketColumns {
   /** Variances over time. */
   readonly variances: Float64Array;
 }
+
+/** The part of `columns` in a window, of buckets that start in it. */
+export function bucketsIn(columns: BucketColumns, { startMs, endMs }: TimeWindow): BucketColumns {
+  const [from, to] = [indexFrom(columns.times, startMs), indexFrom(columns.times, endMs)];
+  return withEach(columns, (name) => columns[name].subarray(from, to));
+}
+
+/** Parts that follow each other as one. There is at least one part. */
+export function joinedBuckets(parts: readonly BucketColumns[]): BucketColumns {
+  const length = parts.reduce((sum, { times }) => sum + times.length, 0);
+  return withEach(parts[0]!, (name) => {
+    const all = new Float64Array(length);
+    let at = 0;
+    for (const part of parts) {
+      all.set(part[name], at);
+      at += part[name].length;
+    }
+    return all;
+  });
+}
+
+type ColumnName = "times" | "values" | "mins" | "maxs" | "counts" | "variances";
+
+const withEach = (columns: BucketColumns, column: (name: ColumnName) => Float64Array): BucketColumns => ({
+  ...columns,
+  times: column("times"),
+  values: column("values"),
+  mins: column("mins"),
+  maxs: column("maxs"),
+  counts: column("counts"),
+  variances: column("variances"),
+});
 
 /** Every point of a string series, or the first ones of a range that has too many. */
 export interface TextColumns {

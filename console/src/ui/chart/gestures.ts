@@ -122,22 +122,53 @@ function listenToPointers(plot: UPlot, gestures: Gestures, signal: AbortSignal):
     gestures.onPoint(undefined);
     begin();
   };
-  const onMove = (event: PointerEvent) => {
-    if (!pointers.has(event.pointerId)) return;
-    pointers.set(event.pointerId, event.clientX);
+  const move = () => {
     const box = over.getBoundingClientRect();
     const moved = panned(from.window, (from.left - middle()) / box.width);
     const factor = pointers.size > 1 && spread() > 0 ? from.spread / spread() : 1;
     const share = (middle() - box.left) / box.width;
     gestures.onMove(zoomed(moved, factor, moved.startMs + (moved.endMs - moved.startMs) * share));
   };
+  // A mouse reports several times in a frame.
+  const frame = oncePerFrame(move);
+  const onMove = (event: PointerEvent) => {
+    if (!pointers.has(event.pointerId)) return;
+    pointers.set(event.pointerId, event.clientX);
+    frame.request();
+  };
   const onUp = (event: PointerEvent) => {
-    if (!pointers.delete(event.pointerId)) return;
+    if (!pointers.has(event.pointerId)) return;
+    frame.flush();
+    pointers.delete(event.pointerId);
     if (pointers.size > 0) begin();
     else gestures.onMoved();
   };
+  signal.addEventListener("abort", frame.cancel);
   over.addEventListener("pointerdown", onDown, { signal });
   over.addEventListener("pointermove", onMove, { signal });
   over.addEventListener("pointerup", onUp, { signal });
   over.addEventListener("pointercancel", onUp, { signal });
+}
+
+/** Runs `work` in the next frame, once for all requests before it. */
+function oncePerFrame(work: () => void) {
+  let next: number | undefined;
+  const cancel = () => {
+    if (next !== undefined) cancelAnimationFrame(next);
+    next = undefined;
+  };
+  const run = () => {
+    next = undefined;
+    work();
+  };
+  return {
+    cancel,
+    request: () => (next ??= requestAnimationFrame(run)),
+    /** Runs work that was requested now. */
+    flush: () => {
+      if (next === undefined) return;
+      cancel();
+      work();
+    },
+  };
 }

@@ -21,7 +21,7 @@ export const stripMargin = 0.25;
 /** When less than this share is left on one side, the next strip is drawn. */
 const leastMargin = 0.05;
 /** Points that are drawn in one frame beside the copy. At least one line is drawn. */
-const pointsPerFrame = 6_000;
+const pointsPerFrame = 3_000;
 
 interface Strip {
   readonly canvas: HTMLCanvasElement;

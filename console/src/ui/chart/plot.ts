@@ -203,7 +203,11 @@ export class Plot {
     };
     const isUnfinished = strip.copy(ctx, view, bbox);
     cancelAnimationFrame(this.#nextFrame);
-    if (isUnfinished) this.#nextFrame = requestAnimationFrame(() => plot.redraw(false, false));
+    // In the frame after the next one, because a movement draws the next one.
+    if (isUnfinished)
+      this.#nextFrame = requestAnimationFrame(() => {
+        this.#nextFrame = requestAnimationFrame(() => plot.redraw(false, false));
+      });
   }
 
   #drawNumbers({ ctx, bbox, scales }: UPlot, line: NumberLine, x: (timeMs: number) => number): void {

@@ -1,0 +1,216 @@
+// Tests in a real browser how the window of a trend moves: zoom, pan, the keyboard, and what they load.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+import type { ConsoleUnderTest } from "./browser.ts";
+import {
+  cells,
+  chart,
+  dayMs,
+  gap,
+  iso,
+  range,
+  row,
+  startMs,
+  startTrendConsole,
+  status,
+  whole,
+} from "./trend-series.ts";
+
+let console: ConsoleUnderTest;
+before(async () => {
+  console = await startTrendConsole();
+});
+after(() => console.close());
+
+/** The mean height of the colour of the first line, in each column of pixels of the plot area. */
+const linePixels = `(() => {
+  const canvas = document.querySelector("[role=application] canvas");
+  const over = document.querySelector("[role=application] .u-over").getBoundingClientRect();
+  const { left, top } = canvas.getBoundingClientRect();
+  const { width, height } = over;
+  const { data } = canvas.getContext("2d").getImageData(over.left - left, over.top - top, width, height);
+  return Array.from({ length: Math.floor(width) }, (_, x) => {
+    let [sum, count] = [0, 0];
+    for (let y = 0; y < height; y++) {
+      const [red, green, blue] = data.subarray(4 * (y * Math.floor(width) + x));
+      if (red < 60 && green > 80 && blue > 90) [sum, count] = [sum + y, count + 1];
+    }
+    return count === 0 ? 0 : sum / count;
+  });
+})()`;
+const twoFrames = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))";
+
+describe("the window of a trend", () => {
+  it("zooms by a drag, and the browser's back button restores the view", async () => {
+    const page = await console.open({ path: `/trend?series=flow&series=pressure&${whole}` });
+    await status(page, /averages with min and max/);
+    const before = page.url();
+    const box = (await chart(page).boundingBox())!;
+    const middle = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * 0.4, middle);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.41, middle, { steps: 4 });
+    await page.mouse.up();
+    await status(page, "Raw points: every point drawn");
+    assert.notEqual(page.url(), before);
+    await page.goBack();
+    await status(page, /averages with min and max/);
+    assert.equal(page.url(), before);
+    await page.goForward();
+    await status(page, "Raw points: every point drawn");
+    await console.release(page);
+  });
+
+  it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
+    const page = await console.open({
+      path: `/trend?series=flow&${range(startMs + dayMs, startMs + 2 * dayMs)}`,
+    });
+    await row(page, "flow").waitFor();
+    const box = (await chart(page).boundingBox())!;
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.keyboard.down("Shift");
+    await page.mouse.wheel(0, 300);
+    await page.keyboard.up("Shift");
+    await page.waitForURL((url) => new URL(url).searchParams.get("start") !== iso(startMs + dayMs));
+    const moved = new URL(page.url()).searchParams;
+    assert.equal(Date.parse(moved.get("end")!) - Date.parse(moved.get("start")!), dayMs);
+    await page.mouse.move(box.x + 25, box.y + box.height / 2);
+    await page.mouse.wheel(0, -300);
+    await page.waitForURL(/y=m3/);
+    await page.getByRole("button", { name: "Fit the value axes" }).click();
+    await page.waitForURL((url) => !url.searchParams.has("y"));
+    await console.release(page);
+  });
+
+  it("copies the lines while they are panned, and draws the same picture at the end", async () => {
+    const y = `y=${encodeURIComponent("m3/h:40:70")}`;
+    const path = `/trend?series=flow&${y}&${range(startMs + 4 * dayMs, startMs + 6 * dayMs)}`;
+    const page = await console.open({ path });
+    await status(page, "Raw points: every point drawn");
+    await page.evaluate(`(() => {
+      const methods = CanvasRenderingContext2D.prototype;
+      const { lineTo } = methods;
+      globalThis.ends = 0;
+      methods.lineTo = function (...at) { globalThis.ends += 1; return lineTo.apply(this, at); };
+    })()`);
+    const ends = () => page.evaluate("globalThis.ends") as Promise<number>;
+    const box = (await chart(page).boundingBox())!;
+    const at = { x: Math.round(box.x + box.width / 2), y: box.y + box.height / 2 };
+    await page.keyboard.down("Shift");
+    await page.mouse.move(at.x, at.y);
+    await page.mouse.down();
+    await page.mouse.move(at.x + 1, at.y);
+    await page.evaluate(twoFrames);
+    const first = await ends();
+    for (let by = 2; by <= 20; by++) {
+      await page.mouse.move(at.x + by, at.y);
+      await page.evaluate(twoFrames);
+    }
+    const panned = (await page.evaluate(linePixels)) as readonly number[];
+    assert.ok(
+      (await ends()) - first < first,
+      `${await ends()} line ends in 20 frames, ${first} in the first`,
+    );
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await page.waitForURL((url) => url.searchParams.get("start") !== iso(startMs + 4 * dayMs));
+    await page.evaluate(twoFrames);
+    assert.ok((await ends()) - first > 1_000, "the lines are drawn again at the end");
+    const settled = (await page.evaluate(linePixels)) as readonly number[];
+    const others = settled.filter((pixels, column) => Math.abs(pixels - panned[column]!) > 2).length;
+    assert.ok(settled.reduce((sum, pixels) => sum + pixels, 0) > 1_000, "there is a line");
+    assert.ok(others < settled.length / 100, `${others} of ${settled.length} columns differ`);
+    await console.release(page);
+  });
+
+  it("loads only the buckets that it does not have when it is panned", async () => {
+    const read: (readonly [startMs: number, endMs: number])[] = [];
+    const page = await console.open({ path: "/trend" });
+    page.on("request", (request) => {
+      const { searchParams } = new URL(request.url());
+      if (searchParams.get("granularity") !== "5m") return;
+      read.push([Number(searchParams.get("start")), Number(searchParams.get("end"))]);
+    });
+    const window = range(gap.startMs - 5 * dayMs, gap.startMs - dayMs);
+    await page.goto(`${console.server.baseUrl}/trend?series=flow&${window}`);
+    await status(page, "5 min averages");
+    await chart(page).focus();
+    const pan = async (keys: string, count: number, start: string) => {
+      for (let step = 0; step < count; step++) await page.keyboard.press(keys);
+      await page.waitForURL((url) => url.searchParams.get("start") === start);
+      await page.getByRole("status").getByText("loading").waitFor({ state: "detached" });
+    };
+    for (let step = 1; step <= 4; step++)
+      await pan("Shift+ArrowRight", 1, iso(gap.startMs + (-5 + 0.8 * step) * dayMs));
+    for (let step = 1; step <= 8; step++)
+      await pan("Shift+ArrowLeft", 1, iso(gap.startMs + (-1.8 - 0.8 * step) * dayMs));
+    await page.waitForTimeout(300);
+    const sorted = read.toSorted(([one], [other]) => one - other);
+    assert.ok(sorted.length > 2, "the movement left what was loaded");
+    for (const [index, [start]] of sorted.slice(1).entries())
+      assert.ok(
+        start >= sorted[index]![1],
+        `loaded twice: ${sorted.map((one) => one.map(iso).join(" to "))}`,
+      );
+    const figures = await cells(page, "flow");
+    await page.reload();
+    await status(page, "5 min averages");
+    assert.deepEqual(await cells(page, "flow"), figures);
+    await page.context().close();
+  });
+
+  it("draws a picture once, although the navigator gets its data later", async () => {
+    const page = await console.open({ path: `/trend?series=flow&${range(startMs, startMs + dayMs)}` });
+    await status(page, "Raw points: every point drawn");
+    const navigatorMs = 2 * dayMs;
+    const held = Promise.withResolvers<void>();
+    const isOfNavigator = (url: URL) => {
+      const [from, to] = ["start", "end"].map((name) => Number(url.searchParams.get(name)));
+      return url.pathname.includes("/timeseries/") && to! - from! > navigatorMs;
+    };
+    await page.route(isOfNavigator, (route) => held.promise.then(() => route.continue()));
+    await page.evaluate(`(() => {
+      const methods = CanvasRenderingContext2D.prototype;
+      const { stroke } = methods;
+      globalThis.lines = 0;
+      methods.stroke = function (...path) {
+        if (this.canvas.closest("[role=application]")) globalThis.lines += 1;
+        return stroke.apply(this, path);
+      };
+    })()`);
+    await chart(page).focus();
+    const ofNavigator = page.waitForResponse((response) => isOfNavigator(new URL(response.url())));
+    await page.keyboard.press("+");
+    await page.waitForURL(/start=2026-03-01T06/);
+    await page.waitForTimeout(500);
+    const drawn = await page.evaluate("globalThis.lines");
+    held.resolve();
+    await (await ofNavigator).finished();
+    await page.waitForTimeout(500);
+    assert.ok(drawn, "the lines are drawn before the data of the navigator");
+    assert.equal(await page.evaluate("globalThis.lines"), drawn);
+    await page.context().close();
+  });
+
+  it("is used by keyboard: arrows move the cursor, plus and minus zoom", async () => {
+    const page = await console.open({
+      path: `/trend?series=valve&series=phase&${range(startMs, startMs + dayMs)}`,
+    });
+    await row(page, "valve").waitFor();
+    await status(page, "Raw points: every point drawn");
+    await chart(page).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("columnheader", { name: "2026-03-01 13:00:00" }).waitFor();
+    assert.equal((await cells(page, "valve"))[0], "1");
+    assert.equal((await cells(page, "phase"))[0], "HOLD");
+    await page.keyboard.press("ArrowLeft");
+    await page.getByRole("columnheader", { name: "2026-03-01 12:00:00" }).waitFor();
+    assert.equal((await cells(page, "phase"))[0], "HEAT");
+    await page.keyboard.press("+");
+    await page.waitForURL(/start=2026-03-01T06/);
+    await page.keyboard.press("-");
+    await page.waitForURL(/start=2026-03-01T00/);
+    await console.release(page);
+  });
+});
