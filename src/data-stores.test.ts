@@ -6,7 +6,9 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
+import { clickHouseUnderTest, newClickHouseDatabase } from "../test/support/clickhouse.ts";
 import { temporaryFolder } from "../test/support/folder.ts";
+import { needs } from "../test/support/needs.ts";
 import { endLeftProcesses, runMillrace } from "../test/support/process.ts";
 import { openApp } from "./app.ts";
 import type { Settings } from "./config.ts";
@@ -153,6 +155,35 @@ test("a folder with datapoints is refused if ClickHouse is to store them, and st
   });
   assert.deepEqual(filesIn(data), before);
   await (await open(data)).close();
+});
+
+test("a folder whose datapoints are in ClickHouse names the place", needs("clickhouse"), async () => {
+  const data = temporaryFolder();
+  const { server, end } = await clickHouseUnderTest();
+  const points = parseClickHouseUrl(await newClickHouseDatabase(server))!;
+  await (await open(data, { points })).close();
+  const before = filesIn(data);
+  const isNamed = (text: string) => {
+    assert.match(
+      text,
+      new RegExp(`the datapoints are in clickhouse://millrace@[^ ]+/${points.database}, and`),
+    );
+    assert.match(text, /Set MILLRACE_POINTS to this address, with the password/);
+    assert.ok(!text.includes(points.password) && !text.includes("backup"));
+  };
+  await assert.rejects(open(data), (problem: Error) => {
+    assert.ok(problem instanceof StartRefused);
+    isNamed(problem.message);
+    return true;
+  });
+  const examined = await doctor(data);
+  assert.equal(examined.status, 1);
+  isNamed(examined.errors);
+  assert.deepEqual(filesIn(data), before);
+  const record = readFileSync(join(data, "points", "clickhouse.json"), "utf8");
+  assert.ok(!record.includes(points.password) && !record.includes(encodeURIComponent(points.password)));
+  await (await open(data, { points })).close();
+  await end();
 });
 
 test("the doctor repairs a mark; files that are gone with their folder stay missing", async () => {

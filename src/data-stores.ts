@@ -82,6 +82,7 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
   opened.defer(() => blobs.close());
   if (mayWrite) {
     for (const name of markedFoldersOf(place)) await writeMark(`${path}/${name}`, manifest);
+    await pointsChosen.record();
     await writeManifest(catalog, { ...manifest, phase: "open" });
   }
   return { catalog, points, blobs };

@@ -7,12 +7,15 @@ import type { System } from "./lib/system.ts";
 import { CannotOpen } from "./storage/cannot-open.ts";
 import type { Catalog } from "./storage/catalog.ts";
 import type { ClickHouseLocation } from "./storage/clickhouse-points/location.ts";
+import { recordLocation, refuseRecordedLocation } from "./storage/clickhouse-points/location-record.ts";
 import { hasStore, openEmbeddedPoints, requireStore } from "./storage/embedded-points/embedded-points.ts";
 import type { PointsStore } from "./storage/points.ts";
 
 export interface PointsBackend {
   /** Throws `CannotOpen` unless the data folder of an earlier start fits this backend. */
   requireFolder(): Promise<void>;
+  /** Records in the data folder where the datapoints are. */
+  record(): Promise<void>;
   open(system: System, log: Logger): Promise<PointsStore>;
 }
 
@@ -27,15 +30,24 @@ export interface PointsPlace {
 
 export function pointsBackend(data: string, { location, owner, shared }: PointsPlace): PointsBackend {
   const folder = pointsFolderOf(data);
+  const record = () => recordLocation(folder, location);
   if (location === undefined)
-    return { requireFolder: () => requireStore(folder), open: () => openEmbeddedPoints({ folder }) };
+    return {
+      record,
+      async requireFolder() {
+        await refuseRecordedLocation(folder);
+        await requireStore(folder);
+      },
+      open: () => openEmbeddedPoints({ folder }),
+    };
   return {
+    record,
     async requireFolder() {
       if (hasStore(folder))
         throw new CannotOpen("the data folder has datapoints, but MILLRACE_POINTS names a database", "here");
     },
     async open({ nowMs, monotonicMs }, log) {
-      // The folder has a mark of the data folder, and nothing else.
+      // The folder has a mark of the data folder, the record of the location, and nothing else.
       await mkdir(folder, { recursive: true });
       // Loaded only if the settings choose it.
       const { openClickHousePoints } = await import("./storage/clickhouse-points/clickhouse-points.ts");

@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readSettings } from "../config.ts";
 import { catalogFileOf, lockDataFolder, StartRefused } from "../data-folder.ts";
-import { type DataPlace, examineParts, markedFoldersOf, pointsFolderOf } from "../data-parts.ts";
+import { cannotOpen, type DataPlace, examineParts, markedFoldersOf, pointsFolderOf } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { attachmentTable, fileTable } from "../resources/files/schema.ts";
 import { examineClickHouse } from "../storage/clickhouse-points/doctor.ts";
+import { refuseRecordedLocation } from "../storage/clickhouse-points/location-record.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import type { Finding } from "../storage/findings.ts";
 import type { Manifest } from "../storage/manifest.ts";
@@ -102,7 +103,13 @@ async function examinePoints(
   manifest: Manifest | undefined,
   settings: Parameters<typeof examineStore>[1],
 ): Promise<{ readonly findings: readonly Finding[]; readonly tornBytes: number }> {
-  if (points === undefined) return examineStore(pointsFolderOf(data), settings);
+  if (points === undefined) {
+    const folder = pointsFolderOf(data);
+    await refuseRecordedLocation(folder).catch((problem: unknown) => {
+      throw cannotOpen("datapoint store", problem);
+    });
+    return examineStore(folder, settings);
+  }
   return { findings: await examineClickHouse(points, manifest?.folder), tornBytes: 0 };
 }
 

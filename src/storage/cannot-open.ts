@@ -17,6 +17,7 @@ const nextSteps = {
   incomplete:
     "Restore the whole data folder from a backup, not a part of it; `millrace doctor` lists what is missing.",
   here: "Start without MILLRACE_POINTS, or with a new data folder (docs/scale.md).",
+  unset: "Set MILLRACE_POINTS to this address, with the password of its user (docs/scale.md).",
   away: "Check the address in MILLRACE_POINTS, and that ClickHouse is running.",
   elsewhere: "Let MILLRACE_POINTS name another database (docs/scale.md).",
   server: "Let MILLRACE_CATALOG name another database (docs/scale.md).",

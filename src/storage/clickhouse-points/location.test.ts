@@ -27,7 +27,7 @@ test("an address may have several replicas and a quorum", () => {
     { host: "::1", port: 1 },
   ];
   assert.deepEqual(location, { hosts, user: "me", password: "secret", database: "plant", quorum: 2 });
-  assert.equal(withoutPassword(location), "clickhouse://me@a:8123,b:8124,[::1]:1/plant");
+  assert.equal(withoutPassword(location), "clickhouse://me@a:8123,b:8124,[::1]:1/plant?quorum=2");
 });
 
 test("other strings are refused", () => {

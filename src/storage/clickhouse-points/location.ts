@@ -42,8 +42,9 @@ export function parseClickHouseUrl(text: string): ClickHouseLocation | undefined
 }
 
 /** The location for messages and logs, without the password. */
-export const withoutPassword = ({ hosts, user, database }: ClickHouseLocation): string =>
-  `clickhouse://${encodeURIComponent(user)}@${hosts.map(authorityOf).join()}/${database}`;
+export const withoutPassword = ({ hosts, user, database, quorum }: ClickHouseLocation): string =>
+  `clickhouse://${encodeURIComponent(user)}@${hosts.map(authorityOf).join()}/${database}` +
+  (quorum === undefined ? "" : `?quorum=${quorum}`);
 
 const authorityOf = ({ host, port }: ClickHouseHost) => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 
