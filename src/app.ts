@@ -22,6 +22,7 @@ import { HeldRequests } from "./http/held-requests.ts";
 import { addInflux, influxProtocol } from "./http/influx-routes.ts";
 import { addLinkRoutes } from "./http/link-routes.ts";
 import { createMetrics, type Metrics, measureComputing, measureWritePlans } from "./http/metrics.ts";
+import { addOAuth, oauthProtocol } from "./http/oauth.ts";
 import { addOData, odataProtocol } from "./http/odata-routes.ts";
 import { addOpenRoutes } from "./http/open-routes.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
@@ -56,7 +57,7 @@ import { ServerLease } from "./storage/server-lease.ts";
 import { takeOver } from "./take-over.ts";
 
 /** The protocols beside REST. */
-const protocols = [odataProtocol, influxProtocol];
+const protocols = [odataProtocol, influxProtocol, oauthProtocol];
 
 export interface App {
   readonly services: Services;
@@ -270,6 +271,7 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, mo
   addLinkRoutes(http, kernel, linkRoutes);
   addOData(http, kernel, model);
   addInflux(http, kernel);
+  addOAuth(http, kernel);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
   addHealth(http, { ...services, refusals }, log);
   addMetrics(http, metrics, services.points);

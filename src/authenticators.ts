@@ -5,6 +5,7 @@ import { BrowserLogin } from "./access/browser-login.ts";
 import { EndedSessions } from "./access/ended-sessions.ts";
 import { LoginDirectory } from "./access/login-directory.ts";
 import { OwnTokens } from "./access/own-tokens.ts";
+import { ProgramTokens } from "./access/program-tokens.ts";
 import { providerFetch } from "./access/provider-connection.ts";
 import { Throttle } from "./access/throttle.ts";
 import { Tokens } from "./access/tokens.ts";
@@ -40,10 +41,12 @@ export async function openAuthenticators(
   await ended.load();
   observeCatalog(services.catalog, { ...services, ended });
   const tokens = new Tokens({ directory, own, ended, system });
+  const programTokens = new ProgramTokens({ own, keys, rights, system });
   const throttle = new Throttle(settings.attemptsPerMinute, system);
   const authenticator = new Authenticator({
     keys,
     tokens,
+    programTokens,
     throttle,
     ended,
     rights,
@@ -61,5 +64,5 @@ export async function openAuthenticators(
     secret: loginSecret,
     onProblem,
   });
-  return { authenticator, browserLogin, sessions, consoleProject: settings.project };
+  return { authenticator, browserLogin, programTokens, sessions, consoleProject: settings.project };
 }

@@ -8,7 +8,8 @@ import type { Caller } from "./caller.ts";
 import type { Credential } from "./credentials.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import type { LoginProject } from "./login-directory.ts";
-import type { Login } from "./own-tokens.ts";
+import { type Login, saysProgram } from "./own-tokens.ts";
+import type { ProgramTokens } from "./program-tokens.ts";
 import type { Rights } from "./rights.ts";
 import { sessionCookieName } from "./session-cookie.ts";
 import type { BegunSession, Sessions } from "./sessions.ts";
@@ -44,6 +45,7 @@ export interface PresentedSession {
 interface AuthenticatorParts {
   readonly keys: Pick<ApiKeys, "callerOf" | "cachedCallerOf" | "hasExpired">;
   readonly tokens: Tokens;
+  readonly programTokens: Pick<ProgramTokens, "find" | "cached" | "hasExpired">;
   readonly throttle: Throttle;
   readonly rights: Rights;
   readonly sessions: Sessions;
@@ -71,6 +73,7 @@ export class Authenticator {
     const key = headers["api-key"];
     if (typeof key === "string" && key !== "") return this.authenticateKey(key, address);
     const token = bearerIn(headers.authorization);
+    if (token !== undefined && saysProgram(token)) return this.#presentProgramToken(token, address);
     if (token !== undefined) return this.#presentToken(token, address, project);
     return this.authenticateCookie(sender);
   }
@@ -122,11 +125,30 @@ export class Authenticator {
   async tokenStatus(token: string, address: string): Promise<{ valid: boolean; expired: boolean }> {
     const credential = credentialOf(token);
     this.throttle.refuseFailing(address, credential);
-    const { tokens } = this.#parts;
+    const { tokens, programTokens } = this.#parts;
+    if (saysProgram(token) && (await programTokens.find(token))) return { valid: true, expired: false };
+    if (saysProgram(token) && (await programTokens.hasExpired(token))) return { valid: false, expired: true };
     const { state } = await tokens.read(token, ["access", "id"]);
     if (state === "bad") this.throttle.failed(address, credential);
     const expired = state === "expired" || (state === "bad" && tokens.saysExpired(token));
     return { valid: state === "good", expired };
+  }
+
+  async #presentProgramToken(token: string, address: string): Promise<AuthenticationResult> {
+    const { programTokens } = this.#parts;
+    const remembered = programTokens.cached(token);
+    if (remembered) return { caller: remembered.caller };
+    const credential = credentialOf(token);
+    this.throttle.refuseFailing(address, credential);
+    const known = await programTokens.find(token);
+    if (known) {
+      this.throttle.succeeded(credential);
+      return { caller: known.caller };
+    }
+    if (await programTokens.hasExpired(token))
+      return { refusal: fail("unauthenticated", { reason: "expired-token" }) };
+    this.throttle.failed(address, credential);
+    return { refusal: fail("unauthenticated", { reason: "bad-token" }) };
   }
 
   async #presentToken(

@@ -1,12 +1,12 @@
-// Makes and checks the tokens that Millrace issues after a login in a browser.
+// Makes and checks the tokens that Millrace issues: after a login in a browser, and for API keys.
 //
-// Tokens of the provider cannot replace them: published clients read the claims `project_name` and
-// `expire_time` (docs/reference/projects-and-login.md#tokens), which no provider sets, and an access token of
-// a provider is often opaque or valid for the provider alone. Ours are signed with Ed25519, by a key derived
-// from the secret of the data folder. Each kind has its own `typ` and `aud`, so that none is accepted as
-// another (RFC 8725, 3.11 and 3.12).
+// Tokens of the provider cannot replace those of a login: published clients read the claims `project_name`
+// and `expire_time` (docs/reference/projects-and-login.md#tokens), which no provider sets, and an access
+// token of a provider is often opaque or valid for the provider alone. Ours are signed with Ed25519, by a key
+// derived from the secret of the data folder. Each kind has its own `typ` and `aud`, so that none is accepted
+// as another (RFC 8725, 3.11 and 3.12).
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
-import { jwtVerify, SignJWT } from "jose";
+import { decodeJwt, jwtVerify, SignJWT } from "jose";
 import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 
@@ -20,6 +20,8 @@ const kinds: Readonly<Record<TokenKind, { readonly typ: string; readonly aud: st
   id: { typ: "id+jwt", aud: "millrace-id" },
   session: { typ: "session+jwt", aud: "millrace-session" },
 };
+
+const programToken = { typ: "at+jwt", aud: "millrace-program" } as const;
 
 /** One login of one user: what its three tokens say alike. */
 export interface Login {
@@ -97,6 +99,31 @@ export class OwnTokens {
     };
   }
 
+  /** The access token of a program, which names the key that it is issued for. */
+  makeForKey(keyId: number, user: string, untilMs: number): Promise<string> {
+    return new SignJWT({ key_id: keyId })
+      .setProtectedHeader({ alg: "Ed25519", typ: programToken.typ })
+      .setIssuer(ownIssuer)
+      .setAudience(programToken.aud)
+      .setSubject(user)
+      .setIssuedAt(Math.floor(this.#system.nowMs() / 1000))
+      .setExpirationTime(Math.floor(untilMs / 1000))
+      .sign(this.#privateKey);
+  }
+
+  /** The key that an access token of a program names; rejects with a JOSEError when it is not good. */
+  async readForKey(token: string): Promise<{ readonly keyId: number; readonly untilMs: number }> {
+    const { payload } = await jwtVerify(token, this.#publicKey, {
+      algorithms: ["Ed25519"],
+      issuer: ownIssuer,
+      audience: programToken.aud,
+      typ: programToken.typ,
+      currentDate: new Date(this.#system.nowMs()),
+      requiredClaims: ["exp", "sub", "key_id"],
+    });
+    return { keyId: payload["key_id"] as number, untilMs: payload.exp! * 1000 };
+  }
+
   /** When a login that begins now ends. */
   untilMs(): number {
     return this.#system.nowMs() + limits.loginMsMax;
@@ -105,3 +132,12 @@ export class OwnTokens {
 
 /** The bytes before the 32 bytes of an Ed25519 key in PKCS #8 (RFC 8410, section 7). */
 const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** Whether the token says that it is one of a program. Nothing of it is verified. */
+export function saysProgram(token: string): boolean {
+  try {
+    return token.length <= limits.tokenLengthMax && decodeJwt(token).aud === programToken.aud;
+  } catch {
+    return false;
+  }
+}

@@ -16,6 +16,24 @@ const whyUnauthenticated = {
 } as const;
 
 export const accessFailures = {
+  "token-request-invalid": entry<{
+    error: "invalid_request" | "unsupported_grant_type";
+    field: string;
+    expected: string;
+    got: string;
+  }>({
+    status: 400,
+    when: "A request for a token at `/oauth2/token` is not as RFC 6749 defines it. `error` names the kind.",
+    message: ({ field, expected, got }) => `Invalid field - ${field} - expected ${expected}, but got ${got}`,
+    members: ({ error }) => ({ error }),
+  }),
+  "client-unknown": entry<Record<string, never>>({
+    status: 401,
+    when: "`client_id` and `client_secret` of a request for a token are not an account and one of its keys.",
+    message: () =>
+      "client_id must be the name or the id of a service account, and client_secret one of its API keys",
+    members: () => ({ error: "invalid_client" }),
+  }),
   unauthenticated: entry<{ reason: keyof typeof whyUnauthenticated }>({
     status: 401,
     when: "The request has no valid API key, token or session; the message names the reason.",

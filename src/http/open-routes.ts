@@ -19,8 +19,8 @@ export function addOpenRoutes(
 }
 
 function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, route: OpenRoute): void {
-  const { authenticator, browserLogin, sessions, consoleProject, services } = kernel;
-  const authenticators = { authenticator, browserLogin, sessions, consoleProject };
+  const { authenticator, browserLogin, programTokens, sessions, consoleProject, services } = kernel;
+  const authenticators = { authenticator, browserLogin, programTokens, sessions, consoleProject };
   const decodeQuery = parametersDecoder(route.query);
   const decodeBody = route.body ? jsonDecoder(route.body.schema, route.body) : async () => undefined;
   addEndpoint(http, kernel, {

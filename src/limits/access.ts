@@ -51,6 +51,7 @@ export const accessLimits = {
     "How long the keys of an identity provider are used while it does not respond. Then its tokens get 503.",
   ),
   loginMsMax: limit(3_600_000, "ms", "How long the tokens and the cookie of a login in a browser are valid."),
+  programTokenMsMax: limit(3_600_000, "ms", "How long a token of `/oauth2/token` is valid."),
   sessionMsMax: limit(43_200_000, "ms", "How long a session of the console is valid: one shift of work."),
   sessionsPerAccountMax: limit(100, "sessions", "Sessions and links of one account; more end the oldest."),
   signInLinkMsMax: limit(3_600_000, "ms", "How long a one-time link to the console is valid."),

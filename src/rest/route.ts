@@ -5,6 +5,7 @@ import type { Static, TSchema } from "typebox";
 import type { Authenticator, RequestSource } from "../access/authenticator.ts";
 import type { BrowserLogin } from "../access/browser-login.ts";
 import type { Acl, Action } from "../access/capabilities.ts";
+import type { ProgramTokens } from "../access/program-tokens.ts";
 import type { Sessions } from "../access/sessions.ts";
 import type { RequestContext, Services } from "../context.ts";
 import type { Failure } from "../errors.ts";
@@ -212,6 +213,7 @@ export interface OpenRoute {
 export interface Authenticators {
   readonly authenticator: Authenticator;
   readonly browserLogin: BrowserLogin;
+  readonly programTokens: ProgramTokens;
   readonly sessions: Sessions;
   /** The URL name of the project that the console shows. */
   readonly consoleProject: string;
