@@ -1,9 +1,16 @@
 // Tests the section of connectors on the connect page in a real browser.
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, beforeEach, it } from "node:test";
 import type { Page } from "playwright-core";
 import { realSystem } from "../../src/lib/system.ts";
 import { limits } from "../../src/limits.ts";
+import { stopped, until } from "../../test/support/connector.ts";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { startMosquitto } from "../../test/support/mosquitto.ts";
+import { needs } from "../../test/support/needs.ts";
+import { endLeftProcesses, runMillrace } from "../../test/support/process.ts";
 import { idsOf } from "../../test/support/server.ts";
 import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
 
@@ -89,7 +96,8 @@ it("deletes a connector that is over, and none that runs", async () => {
 it("says how to start the first one, and shows nothing to people without the right", async () => {
   const page = await console.open({ path: "/connect" });
   const section = page.getByRole("region", { name: "Connectors" });
-  await section.getByText("npm run millrace -- connect plant.yaml").waitFor();
+  await section.getByRole("link", { name: "Set up a connector" }).click();
+  await page.getByText("npm run millrace -- connect plant.yaml check").waitFor();
   await console.release(page);
   const ask = console.server.ask.v06;
   const made = async (path: string, item: object) => (await ask(`POST ${path}`, { items: [item] })).items[0]!;
@@ -102,6 +110,58 @@ it("says how to start the first one, and shows nothing to people without the rig
   assert.equal(await other.getByRole("region", { name: "Connectors" }).count(), 0);
   await console.release(other);
 });
+
+it(
+  "makes a key for one subtree, and its file connects a broker with this key",
+  needs("mosquitto"),
+  async (t) => {
+    const ask = console.server.ask.v06;
+    const [hall, office] = idsOf(
+      await ask("POST /assets", { items: [{ name: "Hall" }, { name: "Office" }] }),
+    );
+    const broker = await startMosquitto();
+    t.after(() => broker.stop());
+    t.after(endLeftProcesses);
+    const page = await console.open({ path: "/connect?tool=connector" });
+    await page.getByRole("button", { name: "New key" }).click();
+    await page.getByLabel("Name").fill("hall connector");
+    assert.equal(await page.getByRole("button", { name: "Create the key" }).isEnabled(), false);
+    await page.getByRole("combobox", { name: "Asset" }).fill("hall");
+    await page.getByRole("option", { name: "Hall" }).click();
+    await page.getByRole("button", { name: "Create the key" }).click();
+    const key = await page.getByRole("textbox", { name: "Key of hall connector" }).inputValue();
+    const codeOf = (label: string) => page.getByRole("figure", { name: label }).locator("pre").innerText();
+    const yaml = await codeOf("plant.yaml");
+    assert.match(yaml, new RegExp(`asset: ${hall}\\n`));
+    assert.match(await codeOf("Start the connector"), new RegExp(`MILLRACE_KEY='${key}'`));
+    await page.getByRole("tab", { name: "curl" }).click();
+    assert.match(await codeOf("List time series"), /api-key: mr_\.\.\.'/);
+    await console.release(page);
+
+    const file = join(temporaryFolder(), "plant.yaml");
+    writeFileSync(file, yaml.replace("mqtt://127.0.0.1:1883", broker.url));
+    const connector = runMillrace(["connect", file], { MILLRACE_KEY: key }, temporaryFolder());
+    await until(() => connector.output().includes("Subscribed"), "the start");
+    const publisher = await broker.client();
+    await publisher.publishAsync("plant/hall/temperature", "21.5", { qos: 1 });
+    await until(
+      async () => (await ask("GET /timeseries?name=hall.temperature")).items.length === 1,
+      "the series",
+    );
+    const [series] = (await ask("GET /timeseries?name=hall.temperature")).items;
+    assert.deepEqual([series!["assetId"], series!["unit"]], [hall, "degC"]);
+    await until(async () => (await ask("GET /connectors")).items[0]?.["name"] === "plant", "its state");
+    await publisher.endAsync();
+    await stopped(connector);
+
+    const withKey = { "api-key": key };
+    const seen = await ask("GET /assets", undefined, withKey);
+    assert.deepEqual(idsOf(seen), [hall]);
+    const refused = { items: [{ name: "office.temperature", assetId: office }] };
+    assert.equal((await ask("POST /timeseries", refused, withKey)).status, 400);
+    assert.deepEqual((await ask("GET /timeseries?name=office.temperature")).items, []);
+  },
+);
 
 it("has no faults of accessibility, light and dark, wide and narrow", async () => {
   await reportAll();

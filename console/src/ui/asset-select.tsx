@@ -15,7 +15,14 @@ interface AssetSelectProps extends Omit<MultiSelectProps, "value" | "onChange" |
   onChange(ids: number[]): void;
 }
 
-export function AssetSelect({ value, onChange, ...rest }: AssetSelectProps) {
+/** With `maxValues` assets chosen it offers no more, so that its list does not cover the rest of a form. */
+export function AssetSelect({
+  value,
+  onChange,
+  maxValues = Number.POSITIVE_INFINITY,
+  ...rest
+}: AssetSelectProps) {
+  const [isOpen, setIsOpen] = useState(false);
   const [typed, setTyped] = useState("");
   const [query] = useDebouncedValue(typed.trim(), typingPauseMs);
   const nameOf = useAssetNames(value);
@@ -31,6 +38,10 @@ export function AssetSelect({ value, onChange, ...rest }: AssetSelectProps) {
       nothingFoundMessage={isFetching ? "Searching…" : "No asset has these words"}
       clearButtonProps={{ "aria-label": "Clear the assets" }}
       {...rest}
+      maxValues={maxValues}
+      dropdownOpened={isOpen && value.length < maxValues}
+      onDropdownOpen={() => setIsOpen(true)}
+      onDropdownClose={() => setIsOpen(false)}
       data={[...chosen, ...options].map(({ id, name }) => ({ value: String(id), label: name }))}
       value={value.map(String)}
       onChange={(ids) => onChange(ids.map(Number))}

@@ -14,15 +14,20 @@ import classes from "./connect.module.css";
 import { ConnectKey, type NewConnectKey, useMayCreateKeys } from "./connect-key.tsx";
 import { Connectors } from "./connectors.tsx";
 import { guides } from "./guides.ts";
-import { tools } from "./search.ts";
+import { type Tool, tools } from "./search.ts";
 
 const placeholderKey = "mr_...";
 const placeholderSeries = "name.of.a.series";
 
+/** A key of a connector has other rights than one of a tool that reads. */
+type NewKeys = Readonly<Partial<Record<"read" | "write", NewConnectKey>>>;
+
 export function ConnectPage() {
   const { tool = "powerbi" } = useSearch({ from: "/frame/connect" });
   const navigate = useNavigate({ from: "/connect" });
-  const [newKey, setNewKey] = useState<NewConnectKey>();
+  const [newKeys, setNewKeys] = useState<NewKeys>({});
+  const use = tool === "connector" ? "write" : "read";
+  const newKey = newKeys[use];
   const open = (value: string | null) => {
     const next = tools.find((one) => one === value);
     void navigate({ search: { tool: next === "powerbi" ? undefined : next } });
@@ -52,8 +57,8 @@ export function ConnectPage() {
         </Tabs.List>
         <Tabs.Panel value={tool} pt="md">
           <Stack maw={860}>
-            <KeyPart tool={guides[tool].label} newKey={newKey} onCreated={setNewKey} />
-            <GuideSteps newKey={newKey?.value} />
+            <KeyPart {...{ tool, newKey }} onCreated={(key) => setNewKeys({ ...newKeys, [use]: key })} />
+            <GuideSteps newKey={newKey} />
           </Stack>
         </Tabs.Panel>
       </Tabs>
@@ -62,7 +67,7 @@ export function ConnectPage() {
 }
 
 interface KeyPartProps {
-  readonly tool: string;
+  readonly tool: Tool;
   readonly newKey: NewConnectKey | undefined;
   onCreated(key: NewConnectKey): void;
 }
@@ -76,7 +81,7 @@ function KeyPart({ tool, newKey, onCreated }: KeyPartProps) {
       <Group justify="space-between" gap="sm">
         <Stack gap={2} className={classes["grow"]}>
           <Title order={2} size="h5">
-            A key for {tool}
+            A key for {guides[tool].label}
           </Title>
           <Text size="sm" c="var(--text-quiet)">
             {mayCreate
@@ -104,7 +109,7 @@ function KeyPart({ tool, newKey, onCreated }: KeyPartProps) {
   );
 }
 
-function GuideSteps({ newKey }: { newKey: string | undefined }) {
+function GuideSteps({ newKey }: { newKey: NewConnectKey | undefined }) {
   const project = useProject();
   const { tool = "powerbi" } = useSearch({ from: "/frame/connect" });
   const { data: series } = useQuery({
@@ -112,7 +117,10 @@ function GuideSteps({ newKey }: { newKey: string | undefined }) {
     queryFn: async ({ signal }) =>
       (await getTimeseries(project, { limit: 1 }, { signal })).data.items[0]?.name ?? placeholderSeries,
   });
-  const context = { project, series: series ?? placeholderSeries, key: newKey ?? placeholderKey };
+  const context = {
+    ...{ project, series: series ?? placeholderSeries, key: newKey?.value ?? placeholderKey },
+    ...(newKey?.asset !== undefined && { asset: newKey.asset }),
+  };
   return (
     <>
       {guides[tool].steps(context).map((step) =>

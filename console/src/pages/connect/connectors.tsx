@@ -7,9 +7,9 @@ import { type Connector, deleteConnectorsByConnectorId, getConnectors } from "..
 import { ageText, bytesText, countOf, countText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
-import { CodeBlock } from "../../ui/code-block.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import classes from "./connect.module.css";
 
@@ -73,9 +73,11 @@ function FirstConnector() {
     <Stack gap="xs" maw={860}>
       <Text size="sm" c="var(--text-quiet)">
         No connector has reported yet. A connector is a program that reads a system of the plant, such as an
-        MQTT broker, and writes here. It needs a key and a file that describes its source: docs/connectors.md.
+        MQTT broker, and writes here. It needs a key and a file that describes its source.
       </Text>
-      <CodeBlock label="Start a connector" language="sh" code="npm run millrace -- connect plant.yaml" />
+      <TextLink to="/connect" search={{ tool: "connector" }} size="sm">
+        Set up a connector
+      </TextLink>
     </Stack>
   );
 }

@@ -8,6 +8,8 @@ export interface GuideContext {
   readonly series: string;
   /** A new key, or the placeholder `mr_...`. */
   readonly key: string;
+  /** The asset that a new key of a connector is limited to. */
+  readonly asset?: number;
 }
 
 export type GuideStep =
@@ -46,6 +48,7 @@ export const guides: Readonly<Record<Tool, Guide>> = {
   javascript: { label: "JavaScript", steps: javaScript },
   curl: { label: "curl", steps: curl },
   odata: { label: "OData", steps: odata },
+  connector: { label: "Connector", steps: connector },
 };
 
 function powerBi({ project, series, key }: GuideContext): GuideStep[] {
@@ -254,6 +257,48 @@ function odata({ project, series, key }: GuideContext): GuideStep[] {
     {
       ...{ label: "Aggregates", language: "shell" },
       code: curlOf(key, `${odataUrl(project)}/${aggregate}`),
+    },
+  ];
+}
+
+/** Each type of source has its own keys below `source`; the rest of the file is the same for all. */
+function connector({ key, asset }: GuideContext): GuideStep[] {
+  return [
+    {
+      text:
+        "A connector is a program that reads a system of the plant and writes here. A new key from above " +
+        "may read and write time series and events of one asset and all below it, and report the state " +
+        "of the connector.",
+    },
+    {
+      text:
+        "The group of the key needs more rights in two cases: writing of assets for createAssets, and " +
+        "writing of raw tables for rows. Add them on the page Access.",
+    },
+    { text: "Save this file as plant.yaml, and describe the source in it (docs/connectors.md):" },
+    {
+      ...{ label: "plant.yaml", language: "YAML" },
+      code: `version: 1
+name: plant
+source:
+  type: mqtt
+  url: mqtt://127.0.0.1:1883
+  read:
+    - { topic: "plant/+/temperature", format: value, series: "{2}.temperature", unit: degC }
+destination:
+  server: ${baseUrl()}
+  key: \${MILLRACE_KEY}
+  asset: ${asset ?? "1  # the id of the asset of its key"}
+`,
+    },
+    {
+      text: "Set the key as a variable of the environment, check both connections, and start it:",
+    },
+    {
+      ...{ label: "Start the connector", language: "shell" },
+      code: `export MILLRACE_KEY=${shellText(key)}
+npm run millrace -- connect plant.yaml check
+npm run millrace -- connect plant.yaml`,
     },
   ];
 }

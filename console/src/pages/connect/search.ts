@@ -1,6 +1,15 @@
 // The search parameters of the connect page and of the API explorer.
 
-export const tools = ["powerbi", "excel", "grafana", "python", "javascript", "curl", "odata"] as const;
+export const tools = [
+  "powerbi",
+  "excel",
+  "grafana",
+  "python",
+  "javascript",
+  "curl",
+  "odata",
+  "connector",
+] as const;
 export type Tool = (typeof tools)[number];
 
 export interface ConnectSearch {
