@@ -16,6 +16,7 @@ import { modelsLimits } from "./limits/models.ts";
 import { odataLimits } from "./limits/odata.ts";
 import { recordsLimits } from "./limits/records.ts";
 import { requestsLimits } from "./limits/requests.ts";
+import { sqlLimits } from "./limits/sql.ts";
 import { tablesLimits } from "./limits/tables.ts";
 
 /** All limits by subject, in the order of docs/LIMITS.md. */
@@ -28,6 +29,7 @@ export const limitsBySubject = {
   "Time series and datapoints": datapointsLimits,
   Computations: computationsLimits,
   Models: modelsLimits,
+  "SQL of transformations": sqlLimits,
   OData: odataLimits,
   "InfluxDB protocol": influxLimits,
   "Importer and demo plant": clientsLimits,
@@ -44,6 +46,7 @@ const described = {
   ...datapointsLimits,
   ...computationsLimits,
   ...modelsLimits,
+  ...sqlLimits,
   ...odataLimits,
   ...influxLimits,
   ...clientsLimits,

@@ -53,7 +53,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
   odata: ["access", "errors", "context", "query", "lib"],
   influx: ["resource", "access", "errors", "context", "port", "query", "lib"],
   resource: ["access", "errors", "context", "compute", "port", "query", "lib"],
-  runner: ["port", "errors", "lib"],
+  runner: ["port", "errors", "query", "lib"],
   access: ["errors", "context", "port", "query", "lib"],
   import: ["client", "errors", "lib"],
   demo: ["client", "port", "errors", "lib"],

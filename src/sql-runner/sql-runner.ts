@@ -67,17 +67,19 @@ export interface SqlSource {
 export type SqlMarks = Readonly<Record<string, number>>;
 
 export interface SqlLimits {
-  /** Memory of the process: its private data, as the kernel counts it. */
+  /** Memory of the process. */
   readonly memoryBytes: number;
   readonly cpuMs: number;
   /** From the start of the process until the last row, with the time that `onRows` takes. */
   readonly wallMs: number;
-  /** Temporary files of the process: staged tables and sorting. */
+  /** The temporary file of the staged tables; also each file for sorting. */
   readonly diskBytes: number;
   /** Rows that the query returns. */
   readonly rows: number;
   /** All rows that the query returns, as JSON. */
   readonly bytes: number;
+  /** A string that the query makes. */
+  readonly valueBytes: number;
 }
 
 export interface SqlRequest {

@@ -4,9 +4,9 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { compareText } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
-import { editsOf, NameTrie, numberOf } from "./name-trie.ts";
+import { editsOf, NameTrie, numberOf } from "../../query/tags/name-trie.ts";
+import { type NameMatch, plainForm } from "../../query/tags/similarity.ts";
 import { type Bounds, NearestNames } from "./nearest-names.ts";
-import { type NameMatch, plainForm } from "./similarity.ts";
 
 test("case, separators and leading zeros do not count, the places of letters and digits do", () => {
   const same = ["21-PT-0019", "21_pt_19", "21PT19", " 021 / Pt / 19 ", "２１PT19"];

@@ -3,8 +3,8 @@
 import { compareText } from "../../lib/text.ts";
 import { TextColumn } from "../../lib/text-order.ts";
 import { limits } from "../../limits.ts";
-import { editsOf, hitOf, NameTrie, numberOf } from "./name-trie.ts";
-import { compareMatches, type NameMatch, plainForm } from "./similarity.ts";
+import { editsOf, hitOf, NameTrie, numberOf } from "../../query/tags/name-trie.ts";
+import { compareMatches, type NameMatch, plainForm } from "../../query/tags/similarity.ts";
 
 interface Named {
   readonly name: string;

@@ -1,7 +1,7 @@
 // Tag matching on the compute thread: receives names page by page, then returns the matches of tags.
 import type { Computation } from "../../compute/computation.ts";
+import type { NameMatch } from "../../query/tags/similarity.ts";
 import { type Bounds, NearestNames } from "./nearest-names.ts";
-import type { NameMatch } from "./similarity.ts";
 
 export interface TagsToMatch extends Bounds {
   readonly tags: readonly string[];

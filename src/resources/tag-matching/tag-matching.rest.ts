@@ -3,10 +3,10 @@ import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { bytesOrStream } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
+import type { NameMatch } from "../../query/tags/similarity.ts";
 import { itemsSchema } from "../../rest/envelope.ts";
 import { textField } from "../../rest/fields.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import type { NameMatch } from "./similarity.ts";
 import { matchTags } from "./tag-matching.ts";
 
 const tagQuery = Type.Object({

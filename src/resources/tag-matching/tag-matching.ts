@@ -3,8 +3,8 @@ import type { ComputationModule } from "../../compute/computation.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { equals, everything } from "../../query/filter.ts";
+import type { NameMatch } from "../../query/tags/similarity.ts";
 import { assetNames } from "../assets/assets.ts";
-import type { NameMatch } from "./similarity.ts";
 import type { TagMatching } from "./tag-matching.compute.ts";
 
 export interface TagsQuery {

@@ -1,0 +1,306 @@
+// Queries in real processes: results, refusals, and the bounds that end hostile ones.
+import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { processSqlRunner } from "./process-runner.ts";
+import {
+  type SqlColumn,
+  SqlFailure,
+  type SqlPage,
+  type SqlProblem,
+  type SqlRead,
+  type SqlRequest,
+  type SqlRow,
+  type SqlSource,
+  type SqlTable,
+  type SqlTableName,
+} from "./sql-runner.ts";
+
+const folderPrefix = `millrace-sql-test-${process.pid}-`;
+const runner = processSqlRunner({ folderPrefix });
+const signal = new AbortController().signal;
+
+const rawColumns: SqlTable["columns"] = [
+  { name: "key", type: "text" },
+  { name: "lastChangedTime", type: "integer" },
+  { name: "commitNumber", type: "integer" },
+];
+
+/** Rows of raw tables, and the reads that the engine makes. */
+class TestSource implements SqlSource {
+  readonly reads: { readonly name: SqlTableName; readonly read: SqlRead }[] = [];
+  readonly #raw: Readonly<Record<string, readonly string[]>>;
+
+  constructor(raw: Readonly<Record<string, readonly string[]>>) {
+    this.#raw = raw;
+  }
+
+  async describe(name: SqlTableName): Promise<SqlTable | undefined> {
+    if (name.kind === "records")
+      return name.name === "assets"
+        ? {
+            columns: [
+              { name: "id", type: "integer" },
+              { name: "name", type: "text" },
+              { name: "externalId", type: "text" },
+            ],
+            hasCommits: false,
+          }
+        : undefined;
+    const rows = this.#raw[`${name.database}.${name.table}`];
+    if (!rows) return undefined;
+    if (name.kind === "rows")
+      return { columns: [...rawColumns, { name: "columns", type: "json" }], hasCommits: true };
+    const members = [...new Set(rows.flatMap((row) => Object.keys(JSON.parse(row) as object)))];
+    return { columns: rawColumns, members, hasCommits: true };
+  }
+
+  async *read(name: SqlTableName, read: SqlRead): AsyncGenerator<SqlPage> {
+    this.reads.push({ name, read });
+    if (name.kind === "records") {
+      const assets = [
+        { id: 1, name: "21PT0019", externalId: "pump-1" },
+        { id: 2, name: "22-PT-7", externalId: null },
+        { id: 3, name: "22-PT-8", externalId: null },
+      ];
+      yield JSON.stringify(
+        assets.map((asset) => read.columns.map((column) => asset[column as keyof typeof asset])),
+      );
+      return;
+    }
+    const rows = this.#raw[`${name.database}.${name.table}`]!;
+    for (const [at, row] of rows.entries()) {
+      const commit = at + 1;
+      if (commit <= (read.afterCommit ?? 0)) continue;
+      const record = { key: `k${commit}`, lastChangedTime: 1000 + at, commitNumber: commit, columns: row };
+      const values = read.columns.map((column) => JSON.stringify(record[column as keyof typeof record]));
+      yield `[[${[...values, ...(read.members.length > 0 ? [row] : [])].join(",")}]]`;
+    }
+  }
+
+  lastCommit = async (): Promise<number> => 40;
+}
+
+const plant = {
+  "plant.pumps": ['{"tag":"21_pt_19","rpm":1.50,"on":true}', '{"tag":"x","rpm":12,"deep":{"a":[1.0]}}', "{}"],
+  "plant.odd names": ['{"a.b":1,"q\\"uo\'te":"two","Key":3,"A":null,"a":5,"big":12345678901234567}'],
+};
+
+async function run(sql: string, more: Partial<SqlRequest> = {}) {
+  const source = new TestSource(plant);
+  const columns: SqlColumn[] = [];
+  const rows: SqlRow[] = [];
+  const summary = await runner.run(
+    {
+      ...{ sql, source, project: "p" },
+      onColumns: (found) => void columns.push(...found),
+      onRows: (batch) => void rows.push(...batch),
+      ...more,
+    },
+    signal,
+  );
+  return { columns, rows, summary, reads: source.reads };
+}
+
+async function problemOf(sql: string, more: Partial<SqlRequest> = {}): Promise<SqlProblem> {
+  try {
+    await run(sql, more);
+  } catch (problem) {
+    if (problem instanceof SqlFailure) return problem.problem;
+    throw problem;
+  }
+  return assert.fail(`${sql} is not refused`);
+}
+
+test("raw tables have the union of the keys as columns, with values as JSON has them", async () => {
+  const { rows, columns, summary } = await run("select * from plant.pumps order by key");
+  assert.deepEqual(
+    columns.map(({ name }) => name),
+    ["key", "lastChangedTime", "commitNumber", "tag", "rpm", "on", "deep"],
+  );
+  assert.deepEqual(rows, [
+    ["k1", 1000, 1, "21_pt_19", 1.5, 1, null],
+    ["k2", 1001, 2, "x", 12, null, '{"a":[1.0]}'],
+    ["k3", 1002, 3, null, null, null, null],
+  ]);
+  assert.deepEqual(summary.types[4], ["integer", "real"]);
+  assert.equal(summary.rows, 3);
+});
+
+test("odd names, names that differ in case, and numbers beyond 2^53", async () => {
+  const sql = `select "a.b", "q""uo'te", key, a, big from "plant"."odd names"`;
+  assert.deepEqual((await run(sql)).rows, [[1, "two", "k1", 5, 12345678901234567n]]);
+});
+
+test("only the tables and columns that a query reads are stored", async () => {
+  const { reads } = await run("select p.tag from plant.pumps p where p.rpm > 2");
+  assert.deepEqual(reads, [
+    {
+      name: { kind: "raw", database: "plant", table: "pumps" },
+      read: { columns: [], members: ["tag", "rpm"] },
+    },
+  ]);
+  const counted = await run("select count(*) from plant.pumps");
+  assert.deepEqual(counted.rows, [[3]]);
+  assert.deepEqual(counted.reads[0]!.read, { columns: [], members: [] });
+});
+
+test("raw_rows has the JSON as it is stored", async () => {
+  const { rows } = await run("select r.columns from raw_rows('plant', 'pumps') as r where r.key = 'k1'");
+  assert.deepEqual(rows, [[plant["plant.pumps"][0]]]);
+});
+
+test("is_new: true for rows after the mark, filtered by the source where that is sound", async () => {
+  const marks = { orders: 2 };
+  const first = await run("select key from plant.pumps where is_new('first')", { marks });
+  assert.deepEqual(first.rows, [["k1"], ["k2"], ["k3"]]);
+  assert.deepEqual(first.summary.marks, { first: 40 });
+  const some = await run("select key from plant.pumps where is_new('orders') and rpm is null", { marks });
+  assert.deepEqual([some.rows, some.reads[0]!.read.afterCommit], [[["k3"]], 2]);
+  const qualified = `select p.key from plant.pumps p join plant.pumps q on true
+    where is_new('orders', p.commitNumber)`;
+  const joined = await run(qualified, { marks });
+  assert.deepEqual([joined.rows.length, joined.reads[0]!.read.afterCommit], [3, undefined]);
+  const negated = await run("select key from plant.pumps where not is_new('orders')", { marks });
+  assert.deepEqual([negated.rows, negated.reads[0]!.read.afterCommit], [[["k1"], ["k2"]], undefined]);
+  const none = await run("select is_new('orders') from plant.pumps", { marks });
+  assert.deepEqual(none.rows, [[0], [0], [1]]);
+  assert.deepEqual((await run("select key from plant.pumps where is_new('orders')")).rows.length, 3);
+});
+
+test("functions find records of the owner", async () => {
+  const sql = `select asset_id('pump-1'), asset_id('22-PT-7'), asset_id('none'),
+    match_tag('21_pt_19') ->> 'assetId',
+    match_tag('22-PT-9'), match_tag('22-PT-9', 1) ->> 'matches', typeof(asset_id('pump-1'))`;
+  assert.deepEqual((await run(sql)).rows, [[1, 2, null, 1, null, 2, "integer"]]);
+});
+
+test("a preview ends after its rows", async () => {
+  const numbers = "with recursive n(x) as (select 1 union all select x + 1 from n) select x from n";
+  const { rows, summary } = await run(numbers, { firstRows: 3 });
+  assert.deepEqual([rows, summary.isCut], [[[1], [2], [3]], true]);
+});
+
+test("problems name their kind and place", async () => {
+  const kinds: readonly (readonly [sql: string, kind: SqlProblem["kind"], offset?: number])[] = [
+    ["selec 1", "syntax", 0],
+    ["select nothing from plant.pumps", "syntax", 7],
+    ["select 1; select 2", "syntax", 8],
+    ["select ?", "syntax", 7],
+    ["select no_function(1)", "syntax", 7],
+    ["select * from plant.none", "table-unknown", 20],
+    ["select * from pumps", "table-unknown", 14],
+    ["select * from millrace.secrets", "table-unknown", 23],
+    ["select is_new('a') from millrace.assets", "syntax", 7],
+    ["select x'00'", "value"],
+    ["select 9e999", "value"],
+    ["select to_metadata('[1]')", "value"],
+  ];
+  for (const [sql, kind, offset] of kinds) {
+    const problem = await problemOf(sql);
+    const place = "offset" in problem ? problem.offset : undefined;
+    assert.deepEqual([problem.kind, place], [kind, offset], `${sql}: ${problem.message}`);
+  }
+});
+
+test("a query reads its tables and nothing else", async () => {
+  const forbidden = [
+    "attach 'x.db' as x",
+    "pragma database_list",
+    "select * from pragma_database_list",
+    "select * from sqlite_schema",
+    "select * from main.sqlite_master",
+    "select load_extension('x')",
+    "select readfile('/etc/passwd')",
+    "select randomblob(10)",
+    "select sqlite_version()",
+    "create table main.x (y)",
+    "insert into plant.pumps values (1)",
+    "delete from plant.pumps",
+    "vacuum",
+    "vacuum into 'x.db'",
+    "with a as (select 1) insert into plant.pumps select * from a",
+    "begin",
+    "explain select 1",
+    "select * from dbstat",
+    "select * from main.dbstat",
+    "select fts3_tokenizer('simple')",
+  ];
+  for (const sql of forbidden) {
+    const { kind, message } = await problemOf(sql);
+    assert.ok(["forbidden", "table-unknown", "syntax"].includes(kind), `${sql}: ${kind} ${message}`);
+  }
+});
+
+test("a hostile query ends at its bounds, and leaves nothing", { timeout: 300_000 }, async () => {
+  const limits = { memoryBytes: 128 * 2 ** 20, cpuMs: 2_000, diskBytes: 64 * 2 ** 20, rows: 100_000 };
+  const endless = "with recursive n(x) as (select 1 union all select x + 1 from n)";
+  const big = "replace(hex(zeroblob(4000000)), '00', 'aaaaaa')";
+  const wide = `${endless} select group_concat(hex(zeroblob(500000))) from (select x from n limit 10000)`;
+  const queries: readonly (readonly [sql: string, ...bounds: string[]])[] = [
+    [`${endless} select max(x) from n`, "cpuMs"],
+    [`${endless} select x from n`, "rows"],
+    [`${endless} select count(*) from n a, n b, n c`, "cpuMs", "memoryBytes", "diskBytes"],
+    [`${endless} select x, hex(x) from n order by 2`, "cpuMs", "memoryBytes", "diskBytes"],
+    [`select ${big} || ${big}`, "valueBytes", "memoryBytes"],
+    ["select zeroblob(2000000000)", "valueBytes", "memoryBytes"],
+    ["select printf('%.*c', 2000000000, 'x')", "valueBytes", "memoryBytes"],
+    [wide, "valueBytes", "memoryBytes"],
+    [`${endless} select json_group_array(x) from n`, "valueBytes", "memoryBytes", "cpuMs"],
+    [
+      `${endless} select split(printf('%.*c', 5000000, 'x'), 'x') from n`,
+      "memoryBytes",
+      "valueBytes",
+      "bytes",
+    ],
+  ];
+  for (const [sql, ...bounds] of queries) {
+    const problem = await problemOf(sql, { limits: { ...limits, bytes: 2 ** 20 } });
+    assert.ok(
+      problem.kind === "bound" && bounds.includes(problem.bound),
+      `${sql}: ${JSON.stringify(problem).slice(0, 300)}`,
+    );
+  }
+  const late = await problemOf(`${endless} select max(x) from n`, { limits: { wallMs: 1_500 } });
+  assert.deepEqual(late, {
+    ...{ kind: "bound", bound: "wallMs", limit: 1_500, message: "The query was stopped after 1.5 s" },
+  });
+  assert.deepEqual(
+    readdirSync(tmpdir()).filter((name) => name.startsWith(folderPrefix)),
+    [],
+  );
+});
+
+test("hostile arguments of functions take little time", async () => {
+  const deep = `replace(hex(zeroblob(50000)), '00', '[')`;
+  assert.equal((await problemOf(`select json_extract(${deep}, '$[0]')`)).kind, "value");
+  assert.deepEqual((await run(`select get_json_object(${deep}, '$[0]')`)).rows, [[null]]);
+  const regex = `select regexp_extract(printf('%.*c', 20000, 'a') || '!', '(a+)+$', 0)`;
+  assert.deepEqual((await run(regex)).rows, [[null]]);
+  const like = "select printf('%.*c', 20000, 'a') like printf('%.*c', 20000, '%a')";
+  assert.equal((await problemOf(like)).kind, "value");
+  const nested = `select ${"1+".repeat(2_000)}1`;
+  assert.equal((await problemOf(nested)).kind, "syntax");
+  const long = await problemOf(`select 1 -- ${"x".repeat(200_000)}`);
+  assert.equal(long.kind, "syntax");
+});
+
+test("errors of the source and of the consumer reject as they are; an abort ends the process", async () => {
+  const broken = new TestSource(plant);
+  broken.describe = async () => {
+    throw new RangeError("no catalog");
+  };
+  await assert.rejects(run("select * from plant.pumps", { source: broken }), RangeError);
+  const onRows = () => {
+    throw new TypeError("no room");
+  };
+  await assert.rejects(run("select 1", { onRows }), TypeError);
+  const aborted = new AbortController();
+  const request: SqlRequest = {
+    sql: "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n",
+    ...{ source: new TestSource(plant), project: "p", onRows: () => {} },
+    onColumns: () => aborted.abort(new EvalError("enough")),
+  };
+  await assert.rejects(runner.run(request, aborted.signal), EvalError);
+});

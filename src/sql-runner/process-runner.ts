@@ -1,0 +1,200 @@
+// Runs each query in a Node process of its own, which has bounded memory, time and files, and no network.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { parseJson } from "../lib/json.ts";
+import { Semaphore } from "../lib/semaphore.ts";
+import { limits } from "../limits.ts";
+import { runProcess } from "../model-runner/bounded-process.ts";
+import { type EncodedValue, type EngineMessage, frameOf, framesIn, type QueryTask } from "./frames.ts";
+import { ReplyQueue } from "./reply-queue.ts";
+import {
+  type SqlBound,
+  SqlFailure,
+  type SqlLimits,
+  type SqlPage,
+  type SqlProblem,
+  type SqlRequest,
+  type SqlRow,
+  type SqlRunner,
+  type SqlSummary,
+} from "./sql-runner.ts";
+
+/** `folderPrefix` is that of the folders of runs, unique among the servers of this machine. */
+export function processSqlRunner({ folderPrefix }: { readonly folderPrefix: string }): SqlRunner {
+  const places = limits.sqlRunsAtOnce;
+  const semaphore = new Semaphore({ places, perCaller: places });
+  return {
+    run: (request, signal) =>
+      semaphore.use(request.project, signal, async () => {
+        if (request.sql.length > limits.sqlLengthMax) throw tooLong();
+        const folder = await mkdtemp(join(tmpdir(), folderPrefix));
+        try {
+          return await runIn(folder, request, signal);
+        } finally {
+          await rm(folder, { recursive: true, force: true });
+        }
+      }),
+  };
+}
+
+const tooLong = () =>
+  new SqlFailure({ kind: "syntax", message: `A query has at most ${limits.sqlLengthMax} characters` });
+
+const usualLimits: SqlLimits = {
+  memoryBytes: limits.sqlMemoryBytesMax,
+  cpuMs: limits.sqlCpuMsMax,
+  wallMs: limits.sqlWallMsMax,
+  diskBytes: limits.sqlDiskBytesMax,
+  rows: limits.sqlRowsMax,
+  bytes: limits.sqlBytesMax,
+  valueBytes: limits.sqlValueBytesMax,
+};
+
+type End = Pick<Extract<EngineMessage, { kind: "done" }>, "summary"> | { readonly problem: SqlProblem };
+
+async function runIn(folder: string, request: SqlRequest, signal: AbortSignal): Promise<SqlSummary> {
+  const { sql, marks, firstRows } = request;
+  const bounds: SqlLimits = { ...usualLimits, ...request.limits };
+  const replies = new ReplyQueue();
+  const task: QueryTask = {
+    ...{ sql, limits: bounds },
+    ...(marks && { marks }),
+    ...(firstRows !== undefined && { firstRows }),
+  };
+  replies.add(frameOf(JSON.stringify(task)));
+  const ended = await runProcess<End | undefined>(
+    {
+      command: commandFor(bounds),
+      folder,
+      environment: { SQLITE_TMPDIR: folder, TZ: "UTC" },
+      user: undefined,
+      input: replies,
+      read: (output) => serve(output, request, replies),
+      attached: [],
+      msMax: bounds.wallMs,
+    },
+    signal,
+  );
+  const { result } = ended;
+  if (result && "summary" in result) return result.summary;
+  throw new SqlFailure(result?.problem ?? problemOfEnd(ended, bounds));
+}
+
+/** Sends the rows of the source until the process ends. */
+async function serve(output: Readable, request: SqlRequest, replies: ReplyQueue): Promise<End | undefined> {
+  const { source } = request;
+  let pages: AsyncIterator<SqlPage> | undefined;
+  let next: Promise<IteratorResult<SqlPage>> | undefined;
+  const reply = (json: string) => replies.add(frameOf(json));
+  const replyWithPage = async () => {
+    const page = await next!;
+    reply(page.done ? "null" : page.value);
+    next = page.done ? undefined : ahead(pages!.next());
+  };
+  try {
+    for await (const frame of framesIn(output)) {
+      const message = parseJson(frame) as EngineMessage;
+      switch (message.kind) {
+        case "describe":
+          reply(JSON.stringify((await source.describe(message.name)) ?? null));
+          break;
+        case "read":
+          pages = source.read(message.name, message.read)[Symbol.asyncIterator]();
+          next = ahead(pages.next());
+          await replyWithPage();
+          break;
+        case "next":
+          await replyWithPage();
+          break;
+        case "lastCommit":
+          reply(String(await source.lastCommit()));
+          break;
+        case "columns":
+          await request.onColumns(message.columns);
+          break;
+        case "rows":
+          await request.onRows(message.rows.map(decodedRow));
+          break;
+        case "done":
+          return { summary: message.summary };
+        case "failed":
+          return { problem: message.problem };
+      }
+    }
+    return undefined;
+  } finally {
+    replies.end();
+    await next?.catch(() => undefined);
+    await pages?.return?.();
+  }
+}
+
+/** Reads a page while the process stores the one before. Its error is raised where the page is awaited. */
+function ahead(page: Promise<IteratorResult<SqlPage>>): Promise<IteratorResult<SqlPage>> {
+  page.catch(() => undefined);
+  return page;
+}
+
+const decodedRow = (row: readonly EncodedValue[]): SqlRow =>
+  row.map((value) => (typeof value === "object" && value !== null ? BigInt(value[0]) : value));
+
+/** Why the process ended without a message. */
+function problemOfEnd(
+  {
+    isLate,
+    signal,
+    code,
+    log,
+  }: { isLate: boolean; signal: string | null; code: number | null; log: { text: string } },
+  bounds: SqlLimits,
+): SqlProblem {
+  const bound = (name: SqlBound, message: string): SqlProblem => ({
+    ...{ kind: "bound", bound: name, message, limit: bounds[name] },
+  });
+  if (isLate) return bound("wallMs", `The query was stopped after ${bounds.wallMs / 1000} s`);
+  if (signal === "SIGXCPU")
+    return bound("cpuMs", `The query was stopped after ${bounds.cpuMs / 1000} s of processor time`);
+  if (signal === "SIGXFSZ") return bound("diskBytes", "The query needs too much space for temporary files");
+  if (/out of memory|Cannot allocate memory|bad_alloc/i.test(log.text))
+    return bound("memoryBytes", `The query needs more than ${bounds.memoryBytes} bytes of memory`);
+  const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
+  return { kind: "ended", message: `The process of the query ended ${how}` };
+}
+
+const program = fileURLToPath(new URL("./engine/engine-process.ts", import.meta.url));
+const sourceFolder = dirname(dirname(program).replace(/[^/\\]+$/, ""));
+/** The packages that functions of queries import. */
+const packages = ["re2js"].map((name) => fileURLToPath(new URL("..", import.meta.resolve(name))));
+
+/** V8 reserves addresses for code, which the kernel counts as data although they take no memory. */
+const reservedBytes = 512 * 2 ** 20;
+/** A process that does not end at the limit of its processor time is killed after this time. */
+const cpuMsSpare = 5_000;
+
+/** The shell sets limits of the kernel. One that is lower already stays as it is. */
+function commandFor(bounds: SqlLimits): [string, ...string[]] {
+  const cpuSeconds = Math.ceil(bounds.cpuMs / 1000);
+  const limitsOfProcess = [
+    "-c 0",
+    `-d ${Math.ceil((bounds.memoryBytes + reservedBytes) / 1024)}`,
+    `-f ${Math.ceil(bounds.diskBytes / 512)}`,
+    `-S -t ${cpuSeconds}`,
+    `-H -t ${cpuSeconds + Math.ceil(cpuMsSpare / 1000)}`,
+    "-n 256",
+  ];
+  const script = [
+    "echo 1000 2> /dev/null > /proc/self/oom_score_adj",
+    ...limitsOfProcess.map((one) => `ulimit ${one} 2> /dev/null`),
+    'exec "$@"',
+  ];
+  const options = [
+    "--permission",
+    ...[sourceFolder, ...packages].map((path) => `--allow-fs-read=${path}`),
+    `--max-old-space-size=${Math.floor(limits.sqlHeapBytesMax / 2 ** 20)}`,
+    ...["--v8-pool-size=1", "--no-warnings"],
+  ];
+  return ["/bin/sh", "-c", script.join("; "), "sh", process.execPath, ...options, program];
+}
