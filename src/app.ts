@@ -273,8 +273,9 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, mo
   addInflux(http, kernel);
   addOAuth(http, kernel);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
-  addHealth(http, { ...services, refusals }, log);
-  addMetrics(http, metrics, services.points);
+  const stores = { ...services, refusals };
+  addHealth(http, stores, log);
+  addMetrics(http, metrics, stores);
   const { baseUrl, system } = services;
   const { sendPage } = addConsole(http, { folder: consoleFolder, baseUrl, randomBytes: system.randomBytes });
   served.refuseTheRest({ kernel, protocols, sendPage });

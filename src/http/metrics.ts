@@ -2,8 +2,8 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ComputingLoad } from "../compute/computing.ts";
-import { Failure } from "../errors.ts";
 import { version } from "../lib/version.ts";
+import type { DiskSpace } from "../storage/disk-space.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 
@@ -14,7 +14,19 @@ export interface Metrics {
   /** Adds a gauge of the free memory for responses. */
   showResponses(budget: MemoryBudget): void;
   /** The current values of all metrics. */
-  text(points: PointsStore): Promise<string>;
+  text(stores: StoresNow): Promise<string>;
+}
+
+const healthStatuses = ["ok", "degraded", "failing"] as const;
+/** The status of `/health`. */
+export type HealthStatus = (typeof healthStatuses)[number];
+
+/** The stores at the time of a scrape. */
+interface StoresNow {
+  readonly status: HealthStatus;
+  /** Undefined while the datapoint store does not respond. */
+  readonly stats: PointsStats | undefined;
+  readonly disk: Pick<DiskSpace, "freeBytes" | "isFull">;
 }
 
 /** Each server has its own registry, so that several can run in one process. */
@@ -32,7 +44,7 @@ export function createMetrics(): Metrics {
     help: "Datapoints accepted and on disk",
     registers: [registry],
   });
-  const showStore = storeGauges(registry);
+  const showStores = storeGauges(registry);
   return {
     registry,
     counted: (points) => ({
@@ -58,8 +70,8 @@ export function createMetrics(): Metrics {
         },
       });
     },
-    async text(points) {
-      showStore(await statsOf(points));
+    text(stores) {
+      showStores(stores);
       return registry.metrics();
     },
   };
@@ -115,24 +127,25 @@ export function measureWritePlans(
   });
 }
 
-/** Undefined while a store on another machine is away: the other metrics are needed then. */
-async function statsOf(points: PointsStore): Promise<PointsStats | undefined> {
-  try {
-    return await points.stats();
-  } catch (problem) {
-    if (problem instanceof Failure) return undefined;
-    throw problem;
-  }
-}
-
-function storeGauges(registry: Registry): (stats: PointsStats | undefined) => void {
+function storeGauges(registry: Registry): (stores: StoresNow) => void {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
   const stored = gauge("millrace_points_stored", "Datapoints in the store");
   const blocks = gauge("millrace_points_blocks", "Compressed blocks in the store");
   const bytes = gauge("millrace_points_bytes", "Bytes of datapoints on disk");
   const journal = gauge("millrace_points_journal_bytes", "Bytes of the journal on disk");
   const damaged = gauge("millrace_points_quarantined", "Damaged parts of the store that are not served");
-  return (stats) => {
+  const free = gauge("millrace_disk_free_bytes", "Free bytes on the disk of the data folder");
+  const full = gauge("millrace_disk_full", "1 while the disk is too full for writes, else 0");
+  const health = new Gauge({
+    name: "millrace_health",
+    help: "1 for the status that /health has now, 0 for the others",
+    labelNames: ["status"],
+    registers: [registry],
+  });
+  return ({ stats, status, disk }) => {
+    for (const one of healthStatuses) health.set({ status: one }, one === status ? 1 : 0);
+    free.set(disk.freeBytes);
+    full.set(disk.isFull ? 1 : 0);
     stored.set(stats?.points ?? Number.NaN);
     blocks.set(stats?.blocks ?? Number.NaN);
     bytes.set(stats?.bytesOnDisk ?? Number.NaN);

@@ -9,8 +9,8 @@ import { limits } from "../limits.ts";
 import type { BlobStore } from "../storage/blobs.ts";
 import type { Catalog } from "../storage/catalog.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
-import type { Damage, PointsStore } from "../storage/points.ts";
-import type { Metrics } from "./metrics.ts";
+import type { Damage, PointsStats, PointsStore } from "../storage/points.ts";
+import type { HealthStatus, Metrics } from "./metrics.ts";
 
 export interface Stores {
   readonly catalog: Catalog;
@@ -41,13 +41,15 @@ export function addHealth(http: FastifyInstance, stores: Stores, log: Logger): v
 }
 
 interface State {
-  readonly status: "ok" | "degraded" | "failing";
+  readonly status: HealthStatus;
   readonly store: string;
   readonly quarantined: readonly Damage[];
   /** The replicas that are away while others serve. */
   readonly away?: readonly string[] | undefined;
   /** Of stores that do not respond. */
   readonly problems: readonly unknown[];
+  /** Undefined while the datapoint store does not respond: the other metrics are needed then. */
+  readonly stats: PointsStats | undefined;
 }
 
 async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Promise<State> {
@@ -61,7 +63,7 @@ async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Prom
   const { quarantined = [], writesStopped, away } = stats.result ?? {};
   const state = (status: State["status"], ...texts: readonly string[]) => {
     const store = texts.length > 0 ? [...new Set(texts)].join("; ") : "open";
-    return { status, store, quarantined, away, problems };
+    return { status, store, quarantined, away, problems, stats: stats.result };
   };
   const texts = parts.flatMap(({ text }) => text ?? []);
   if (writesStopped !== undefined)
@@ -120,10 +122,12 @@ export class Refusals {
 }
 
 /** `GET /metrics` in the text format of Prometheus. */
-export function addMetrics(http: FastifyInstance, metrics: Metrics, points: PointsStore): void {
-  http.get("/metrics", async (_request, reply) =>
-    reply.type(metrics.registry.contentType).send(await metrics.text(points)),
-  );
+export function addMetrics(http: FastifyInstance, metrics: Metrics, stores: Stores): void {
+  http.get("/metrics", async (_request, reply) => {
+    const { status, stats } = await stateOf(stores);
+    const text = await metrics.text({ status, stats, disk: stores.disk });
+    return reply.type(metrics.registry.contentType).send(text);
+  });
 }
 
 /** `GET /api/{version}/openapi.json`, created once. */
