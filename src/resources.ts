@@ -58,6 +58,7 @@ import { rawModel } from "./resources/raw/raw.odata.ts";
 import { rawRoutes } from "./resources/raw/raw.rest.ts";
 import {
   ownedRawRows,
+  rawCommitTable,
   rawDatabaseTable,
   rawDeletionTable,
   rawRowTable,
@@ -183,7 +184,7 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     timed: timedFiles,
   },
   raw: {
-    tables: [rawDatabaseTable, rawTableTable, rawRowTable, rawDeletionTable],
+    tables: [rawDatabaseTable, rawTableTable, rawRowTable, rawCommitTable, rawDeletionTable],
     routes: rawRoutes,
     odata: rawModel,
     ...{ search: noSearch, timed: none("rows are restored together with their times") },

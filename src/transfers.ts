@@ -66,7 +66,10 @@ export const transfers = {
   },
   raw: {
     archive: rawArchive,
-    notArchived: { raw_erasures: "pending deletions, which are no content" },
+    notArchived: {
+      raw_erasures: "pending deletions, which are no content",
+      raw_commits: "a target counts its own writes",
+    },
     import: rawImport,
   },
   sequences: {

@@ -81,7 +81,10 @@ export type Tenant = ProjectId | "system";
 
 export interface CatalogQuery {
   readonly filter: Filter;
-  /** The last field must be unique, so that positions are; `id` when nothing better. */
+  /**
+   * The last field must be unique, so that positions are; `id` when nothing better. An optional field has a
+   * range in the filter, which excludes records without it.
+   */
   readonly order: readonly OrderBy[];
   readonly page: PageQuery;
   /** What is needed of the records, the fields of `order` included: they may lack all else. */

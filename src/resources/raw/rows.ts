@@ -4,10 +4,10 @@ import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, between, equals, type Filter, oneOf } from "../../query/filter.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
-import type { CatalogWriter } from "../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
 import { readPage } from "../../storage/read-page.ts";
-import { type RowRecord, rawRowTable } from "./schema.ts";
-import { byKey, ensureDatabases, ensureTables, existingTable, type TableName } from "./tables.ts";
+import { type RowRecord, rawCommitTable, rawRowTable } from "./schema.ts";
+import { byCommit, byKey, ensureDatabases, ensureTables, existingTable, type TableName } from "./tables.ts";
 
 export interface NewRawRow {
   readonly key: string;
@@ -17,7 +17,9 @@ export interface NewRawRow {
   readonly lastUpdatedTime?: number;
 }
 
-export type RawRow = Required<NewRawRow>;
+export interface RawRow extends Required<NewRawRow> {
+  readonly commitNumber?: number;
+}
 
 /**
  * Writes all rows or none. Rows replace existing ones with the same key; of several rows with one key, the
@@ -31,10 +33,35 @@ export async function putRows(
   const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.projectId, async (tx) => {
     const table = ensureParent ? await ensureTable(ctx, tx, name) : await existingTable(tx, permitted, name);
+    if (rows.length === 0) return;
     const nowMs = ctx.system.nowMs();
-    const records = rows.map((row): RowRecord => ({ lastUpdatedTime: nowMs, ...row, tableId: table.id }));
+    const commitNumber = await nextCommit(tx);
+    const records = rows.map(
+      (row): RowRecord => ({ lastUpdatedTime: nowMs, ...row, tableId: table.id, commitNumber }),
+    );
     await tx.put(rawRowTable, records);
   });
+}
+
+async function nextCommit(tx: CatalogWriter): Promise<number> {
+  const commitNumber = (await commitIn(tx)) + 1;
+  await tx.put(rawCommitTable, [{ name: lastCommitName, commitNumber }]);
+  return commitNumber;
+}
+
+const lastCommitName = "last";
+
+async function commitIn(tx: CatalogReader): Promise<number> {
+  const filter = equals("name", lastCommitName);
+  const order = [{ field: "name", direction: "ascending" }] as const;
+  const [last] = await tx.find(rawCommitTable, { filter, order, page: { limit: 1 } });
+  return last?.commitNumber ?? 0;
+}
+
+/** The number of the last write of raw rows in the project; 0 if there was none. */
+export async function lastRawCommit(ctx: RequestContext): Promise<number> {
+  permittedRecords(ctx.caller, "rawAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, (tx) => commitIn(tx));
 }
 
 async function ensureTable(ctx: RequestContext, tx: CatalogWriter, { database, table }: TableName) {
@@ -95,6 +122,24 @@ export async function listRows(
     const all = and(equals("tableId", id), filter, ...fromKey);
     const found = await readPage(tx, rawRowTable, { filter: all, order: byKey, page });
     return startKey === undefined ? found : { ...found, previous: [startKey] };
+  });
+}
+
+/**
+ * Returns one page of the rows that were written after a commit, in the order of commits. Refuses (404) an
+ * unknown database or table.
+ */
+export async function listChangedRows(
+  ctx: RequestContext,
+  name: TableName,
+  { afterCommit, page }: { readonly afterCommit: number; readonly page: PageQuery },
+): Promise<Page<RawRow>> {
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const { id } = await existingTable(tx, permitted, name);
+    const later = between("commitNumber", { from: { value: afterCommit, inclusive: false } });
+    const filter = and(equals("tableId", id), later);
+    return readPage(tx, rawRowTable, { filter, order: byCommit, page });
   });
 }
 

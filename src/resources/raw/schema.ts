@@ -19,6 +19,8 @@ export interface RowRecord {
   readonly tableId: number;
   readonly key: string;
   readonly lastUpdatedTime: number;
+  /** The number of the write (`RawCommit`); absent in rows that an older version wrote. */
+  readonly commitNumber?: number;
   /**
    * A JSON object as it was sent. The last column, as the database reads the columns before it at less
    * cost.
@@ -63,7 +65,31 @@ export const rawRowTable: Table<RowRecord> = {
     tableId: { type: "integer", optional: false },
     key: { type: "text", optional: false },
     lastUpdatedTime: { type: "integer", optional: false },
+    commitNumber: { type: "integer", optional: true },
     columns: { type: "text", optional: false },
+  },
+  indexes: [["tableId", "commitNumber", "key"]],
+  unique: [],
+  wordsOf: [],
+};
+
+/**
+ * The number of the last write of raw rows in the project. A write raises it in its own transaction. Write
+ * transactions of a project run one after another, so rows become visible in the order of their numbers.
+ */
+export interface RawCommit {
+  /** Always `last`. */
+  readonly name: string;
+  readonly commitNumber: number;
+}
+
+export const rawCommitTable: Table<RawCommit> = {
+  name: "raw_commits",
+  belongsTo: "project",
+  key: ["name"],
+  columns: {
+    name: { type: "text", optional: false },
+    commitNumber: { type: "integer", optional: false },
   },
   indexes: [],
   unique: [],

@@ -15,6 +15,7 @@ export interface TableName {
 
 export const byName: readonly OrderBy[] = [{ field: "name", direction: "ascending" }];
 export const byKey: readonly OrderBy[] = [{ field: "key", direction: "ascending" }];
+export const byCommit: readonly OrderBy[] = [{ field: "commitNumber", direction: "ascending" }, ...byKey];
 
 /** The databases with these names. Refuses (404) unknown ones. */
 export async function existingDatabases(

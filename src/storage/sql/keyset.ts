@@ -2,18 +2,45 @@
 import { sql } from "kysely";
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
+import type { Filter } from "../../query/filter.ts";
 import type { OrderBy, PageQuery, Position } from "../../query/page.ts";
 import type { AnyTable } from "../catalog.ts";
 import { columnRef } from "./compile-filter.ts";
 import type { Condition, SqlExpression } from "./dialect.ts";
 import { columnOf, encodeValue } from "./tables.ts";
 
-/** The list after `order by`; `backwards` reverses it. Order fields are required columns of one value. */
-export function orderList(table: AnyTable, order: readonly OrderBy[], backwards = false): SqlExpression {
-  const isRequired = ({ field }: OrderBy) => !columnOf(table, field).optional;
-  invariant(order.every(isRequired), `positions in the order of ${table.name} are whole`);
-  return sortedBy(table, order, backwards);
+interface Ordering {
+  readonly order: readonly OrderBy[];
+  readonly filter: Filter;
+  /** Reverses the order. */
+  readonly backwards?: boolean;
 }
+
+/**
+ * The list after `order by`. Its fields are columns of one value, and required unless the filter excludes
+ * records without it.
+ */
+export function orderList(table: AnyTable, { order, filter, backwards = false }: Ordering): SqlExpression {
+  const terms = order.map(({ field, direction }) => {
+    const { type, optional } = columnOf(table, field);
+    invariant(type !== "json", `${table.name} can be ordered by ${field}`);
+    invariant(
+      !optional || excludesMissing(filter, field),
+      `positions in the order of ${table.name} are whole`,
+    );
+    return direct(table, field, (direction === "ascending") !== backwards);
+  });
+  return sql.join(terms);
+}
+
+/** A condition on a missing value is false. */
+const excludesMissing = (filter: Filter, field: string): boolean =>
+  filter.kind === "and"
+    ? filter.parts.some((one) => excludesMissing(one, field))
+    : filter.kind === "between" && filter.field === field;
+
+const direct = (table: AnyTable, field: string, ascends: boolean): SqlExpression =>
+  sql`${columnRef(table, field)} ${ascends ? sql`asc` : sql`desc`}`;
 
 /** As `orderList`, for an order without positions: records that lack a value come last, either way. */
 export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards = false): SqlExpression {
@@ -22,7 +49,7 @@ export function sortedBy(table: AnyTable, order: readonly OrderBy[], backwards =
     invariant(type !== "json", `${table.name} can be ordered by ${field}`);
     const ascends = (direction === "ascending") !== backwards;
     const last = optional ? sql` nulls last` : sql``;
-    return sql`${columnRef(table, field)} ${ascends ? sql`asc` : sql`desc`}${last}`;
+    return sql`${direct(table, field, ascends)}${last}`;
   });
   return sql.join(terms);
 }

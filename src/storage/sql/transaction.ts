@@ -75,7 +75,7 @@ export class SqlTransaction implements CatalogWriter {
   async find<Row extends object>(table: Table<Row>, question: CatalogQuery): Promise<Row[]> {
     const { filter, order, page, fields } = question;
     const backwards = page.before !== undefined;
-    const sorted = orderList(table, order, backwards);
+    const sorted = orderList(table, { order, filter, backwards });
     const rows: Row[] = [];
     const subject = this.#subject(table);
     const { bound } = page;
@@ -129,7 +129,7 @@ export class SqlTransaction implements CatalogWriter {
     const fields = sql.join(order.map(({ field }) => sql`${columnRef(table, field)} as ${sql.ref(field)}`));
     const { rows } = await sql<Record<string, string | number>>`
       select * from (
-        select ${fields}, row_number() over (order by ${orderList(table, order)}) as place
+        select ${fields}, row_number() over (order by ${orderList(table, { order, filter })}) as place
         from ${sql.table(table.name)} where ${this.#where(table, filter)}
       ) placed where place in ${this.#expressions.listed(cuts, "number")} order by place
     `.execute(this.#db);
