@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { naiveBucketStarts } from "../../test/support/naive-buckets.ts";
-import { bucketStarts, isTimeZone } from "./clock-buckets.ts";
+import { bucketRuns, bucketStarts, isTimeZone } from "./clock-buckets.ts";
 
 const quarterMs = 15 * 60_000;
 const hourMs = 4 * quarterMs;
@@ -16,6 +16,18 @@ function startsIn(startMs: number, endMs: number, grid: Parameters<typeof bucket
     starts.push(one);
   }
   return starts;
+}
+
+/** The starts of the buckets of runs, which cover the range without a gap. */
+function startsOfRuns(startMs: number, endMs: number, grid: Parameters<typeof bucketStarts>[1]): number[] {
+  const runs = bucketRuns({ startMs, endMs }, grid);
+  for (const [at, run] of runs.entries()) {
+    const next = runs[at + 1];
+    const runEndMs = run.startMs + run.count * run.bucketMs;
+    if (next) assert.deepEqual([runEndMs, next.bucketMs !== run.bucketMs], [next.startMs, true]);
+    else assert.ok(runEndMs >= endMs && runEndMs - run.bucketMs < endMs, "the last bucket is whole");
+  }
+  return runs.flatMap((run) => Array.from({ length: run.count }, (_, at) => run.startMs + at * run.bucketMs));
 }
 
 const iso = (starts: readonly number[]) => starts.map((one) => new Date(one).toISOString().slice(0, 16));
@@ -85,10 +97,28 @@ test("in any zone the buckets are those of the naive walk", () => {
       const grid = { timeZone, lengthMs, offsetMs: (offset * quarterMs) % lengthMs };
       const startMs = firstMs + quarter * quarterMs + within;
       const endMs = startMs + length * quarterMs;
-      assert.deepEqual(iso(startsIn(startMs, endMs, grid)), iso(naiveBucketStarts(startMs, endMs, grid)));
+      const starts = startsIn(startMs, endMs, grid);
+      assert.deepEqual(iso(starts), iso(naiveBucketStarts(startMs, endMs, grid)));
+      assert.deepEqual(iso(startsOfRuns(startMs, endMs, grid)), iso(starts));
     }),
     { numRuns: 150 },
   );
+});
+
+test("a month starts when the clock shows it first", () => {
+  const months = (timeZone: string) => ({ timeZone, months: 1, offsetMonths: 0 });
+  // At 00:01 of the first of November the clock was put back to 23:01 of October.
+  const repeated = startsIn(Date.UTC(2009, 10, 1, 3), Date.UTC(2009, 11, 2), months("America/St_Johns"));
+  assert.deepEqual(iso(repeated), ["2009-11-01T02:30", "2009-12-01T03:30"]);
+  // The zone left out the last day of 1994.
+  const skipped = startsIn(Date.UTC(1994, 11, 31), Date.UTC(1995, 1, 2), months("Pacific/Kiritimati"));
+  assert.deepEqual(iso(skipped), ["1994-12-01T10:00", "1994-12-31T10:00", "1995-01-31T10:00"]);
+});
+
+test("a second in a time zone is one run over decades", () => {
+  const range = { startMs: 0, endMs: Date.UTC(2026, 0, 1) };
+  const runs = bucketRuns(range, { timeZone: "Europe/Oslo", lengthMs: 1_000, offsetMs: 0 });
+  assert.deepEqual(runs, [{ startMs: 0, bucketMs: 1_000, count: range.endMs / 1_000 }]);
 });
 
 test("unknown time zones are known as such", () => {

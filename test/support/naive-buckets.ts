@@ -1,6 +1,6 @@
 // A naive reference for buckets on the clock of a time zone: walks over time in quarters of an hour. All
 // changes of the zones in tests are multiples of these.
-import type { ClockGrid } from "../../src/lib/clock-buckets.ts";
+import type { ClockGrid, MonthGrid } from "../../src/lib/clock-buckets.ts";
 
 const stepMs = 15 * 60_000;
 const dayMs = 24 * 60 * 60_000;
@@ -30,8 +30,28 @@ export function naiveBucketStarts(
   return starts.slice(firstShown);
 }
 
+/** The starts of the buckets of months that have times of the range. */
+export function naiveMonthStarts(
+  startMs: number,
+  endMs: number,
+  { timeZone, months, offsetMonths }: MonthGrid,
+): number[] {
+  const starts: number[] = [];
+  let highest = Number.NEGATIVE_INFINITY;
+  const first = Math.floor((startMs - (months + 1) * 31 * dayMs) / stepMs) * stepMs;
+  const clock = clockOf(timeZone);
+  for (let atMs = first; atMs < endMs; atMs += stepMs) {
+    const shown = new Date(clock(atMs));
+    const month = (shown.getUTCFullYear() - 1970) * 12 + shown.getUTCMonth();
+    const number = Math.floor((month - offsetMonths) / months);
+    if (number > highest) starts.push(atMs);
+    highest = Math.max(highest, number);
+  }
+  return starts.slice(starts.findLastIndex((one) => one <= startMs));
+}
+
 /** The time that a clock shows, in ms. */
-function clockOf(timeZone: string): (timeMs: number) => number {
+export function clockOf(timeZone: string): (timeMs: number) => number {
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone,
     hourCycle: "h23",

@@ -8,6 +8,7 @@ import { textField } from "../../rest/fields.ts";
 import {
   keyFields,
   type OptionsInput,
+  readGranularity,
   readOptions,
   seriesKey,
   timeRange,
@@ -122,8 +123,8 @@ function readSource(input: SpecInput, at: string): Source {
     const expected = "aggregates for each of several series, whose points have different times,";
     throw fail("field-invalid", { field: `${at}aggregates`, expected, got: "series without one" });
   }
-  const { granularity } = optionsIn({ granularity: input.granularity }, at);
-  if (!granularity) throw fail("fields-missing", { fields: [`${at}granularity`] });
+  if (!input.granularity) throw fail("fields-missing", { fields: [`${at}granularity`] });
+  const granularity = readGranularity(input.granularity, `${at}granularity`);
   return { kind: "buckets", columns, granularity };
 }
 

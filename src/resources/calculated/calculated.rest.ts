@@ -92,7 +92,7 @@ function readQueries(continuation: Continuation, body: Body, version: ApiVersion
     if (item.function === undefined)
       return {
         kind: "stored",
-        query: continuation.remaining(seriesQuery(nowMs, seriesKey(item, at), { options, at }), i),
+        query: continuation.remaining(seriesQuery(nowMs, seriesKey(item, at), { options, at, version }), i),
       };
     if (version === "0.4") {
       const expected = "a version that has functions, 0.5 or 0.6,";
@@ -106,11 +106,12 @@ function readQueries(continuation: Continuation, body: Body, version: ApiVersion
   });
 }
 
-/** The aliases of a function name its aggregates. Aggregates of the item would have no effect. */
-function refuseAggregates({ aggregates = [] }: ReadOptions, at: string): void {
-  if (aggregates.length === 0) return;
+/** Aliases name the aggregates of a function. Aggregates and a time zone of the item would have no effect. */
+function refuseAggregates({ aggregates = [], timeZone }: ReadOptions, at: string): void {
   const expected = "nothing beside a function, whose aliases name aggregates,";
-  throw fail("field-invalid", { field: `${at}aggregates`, expected, got: aggregates.join(",") });
+  if (aggregates.length > 0)
+    throw fail("field-invalid", { field: `${at}aggregates`, expected, got: aggregates.join(",") });
+  if (timeZone) throw fail("field-invalid", { field: `${at}timeZone`, expected, got: timeZone });
 }
 
 function calculatedQuery(

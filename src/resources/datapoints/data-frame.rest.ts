@@ -5,9 +5,10 @@ import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
-import { apiVersions, type Route, route } from "../../rest/route.ts";
+import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { type DataFrameQuery, readDataFrame } from "./data-frame.ts";
 import {
+  granularityIn,
   type KeyInput,
   keyFields,
   type OptionsInput,
@@ -26,6 +27,7 @@ const dataFrameSchema = Type.Object({
   end: optionFields.end,
   aggregates: optionFields.aggregates,
   granularity: optionFields.granularity,
+  timeZone: optionFields.timeZone,
   limit: optionFields.limit,
 });
 
@@ -34,8 +36,9 @@ type DataFrameInput = OptionsInput & {
 };
 
 /** An item without aggregates, or with an empty list, has those of the body: the Python SDKs send `[]`. */
-function readQuery(nowMs: number, body: DataFrameInput): DataFrameQuery {
-  const { aggregates: common = [], granularity, limit, start, end } = readOptions(body, "");
+function readQuery(nowMs: number, body: DataFrameInput, version: ApiVersion): DataFrameQuery {
+  const { aggregates: common = [], limit, start, end, ...buckets } = readOptions(body, "");
+  const granularity = granularityIn(buckets, { version });
   if (!granularity) throw fail("fields-missing", { fields: ["granularity"] });
   const columns = body.items.flatMap((item, i) => {
     const at = `items[${i}].`;
@@ -65,9 +68,9 @@ export const dataFrameRoutes: readonly Route[] = [
     query: { ...csvQuery, ...continuationQuery },
     body: { kind: "json", schema: dataFrameSchema },
     response: () => ({ schema: Type.String(), otherContentTypes: [csvType], hasNextLink: true }),
-    handle: async (ctx, { query, body }) => {
+    handle: async (ctx, { version, query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
-      const frameQuery = readQuery(continuation.nowMs, body as DataFrameInput);
+      const frameQuery = readQuery(continuation.nowMs, body as DataFrameInput, version);
       const frame = await readDataFrame(ctx, continuation.remaining(frameQuery));
       return dataFrameResponse(ctx, { ...frame, limit: frameQuery.limit }, cellTextFor(query), continuation);
     },

@@ -1,17 +1,20 @@
 // Reads data frames: aggregates of several series as one table, with a row for each bucket.
 import type { RequestContext } from "../../context.ts";
-import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
+import type { BucketRun } from "../../lib/clock-buckets.ts";
+import type { Granularity, TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateColumns, AggregateName } from "../../storage/points.ts";
 import { requireSeries, type SeriesKey, type SeriesRef } from "../timeseries/timeseries.ts";
+import { readBucketRows } from "./bucket-rows.ts";
 import { refuseStrings } from "./datapoints.ts";
 import { LimitedRows, type Rows } from "./limited-rows.ts";
+import { bucketRunsOf, type ZonedGranularity } from "./zoned-granularity.ts";
 
 export interface DataFrameQuery {
   /** In the order of the columns of the frame; repeats are allowed. */
   readonly columns: readonly { readonly key: SeriesKey; readonly aggregate: AggregateName }[];
   readonly range: TimeRange;
-  readonly granularity: Granularity;
+  readonly granularity: Granularity | ZonedGranularity;
   /** The most rows; lowered to `limits.frameRowsMax`. */
   readonly limit: number;
   /** Continues an earlier read: only rows at or after this time. */
@@ -64,12 +67,11 @@ async function* frameRows(
   query: DataFrameQuery,
 ): AsyncGenerator<DataFrameRows> {
   let left = query.limit;
-  const whole = wholeBuckets(query.range, query.granularity);
-  const range = { ...whole, startMs: query.fromMs ?? whole.startMs };
-  if (left === 0 || range.startMs === range.endMs) return;
-  const bucketMs = query.granularity.bucketMs;
+  const runs = bucketRunsOf(query.range, query.granularity);
+  if (left === 0 || runs.length === 0) return;
   const limit = Math.min(left, rowsPerBatch);
-  const cursors = seriesCursors(ctx, columns, { ...range, bucketMs, limit });
+  const fromMs = query.fromMs ?? Number.NEGATIVE_INFINITY;
+  const cursors = seriesCursors(ctx, columns, { runs, fromMs, limit });
   const rowsMax = Math.min(rowsPerBatch, Math.ceil(cellsPerBatch / columns.length));
   while (left > 0) {
     const times = await nextBatch(ctx, [...cursors.values()], Math.min(left, rowsMax));
@@ -80,24 +82,28 @@ async function* frameRows(
   }
 }
 
+interface CursorPages {
+  readonly runs: readonly BucketRun[];
+  readonly fromMs: number;
+  /** The most buckets of a page. */
+  readonly limit: number;
+}
+
 /** One cursor for each distinct series, which reads all aggregates of that series. */
 function seriesCursors(
   ctx: RequestContext,
   columns: readonly DataFrameColumn[],
-  buckets: TimeRange & { bucketMs: number; limit: number },
+  { runs, fromMs, limit }: CursorPages,
 ): Map<number, SeriesCursor> {
   const cursors = new Map<number, SeriesCursor>();
   for (const [id, same] of Map.groupBy(columns, ({ series }) => series.id)) {
     const aggregates = [...new Set(same.map(({ aggregate }) => aggregate))];
-    const read = (startMs: number) =>
-      ctx.points.aggregate({
-        ...buckets,
-        startMs,
-        series: id,
-        isStep: same[0]!.series.isStep,
-        aggregates,
-      });
-    cursors.set(id, new SeriesCursor(read, aggregates, buckets));
+    const stored = { series: id, isStep: same[0]!.series.isStep, aggregates };
+    const read = (pageFromMs: number) =>
+      readBucketRows(runs, { fromMs: pageFromMs, limit }, (run) =>
+        ctx.points.aggregate({ ...run, ...stored }),
+      );
+    cursors.set(id, new SeriesCursor(read, aggregates, { fromMs, limit }));
   }
   return cursors;
 }
@@ -144,23 +150,24 @@ class SeriesCursor {
   timeMs = Number.POSITIVE_INFINITY;
   /** The page in memory is used up, and there may be more. */
   needsPage = true;
-  readonly #read: (startMs: number) => Promise<AggregateColumns>;
+  readonly #read: (fromMs: number) => Promise<AggregateColumns>;
   readonly #aggregates: readonly AggregateName[];
-  readonly #buckets: TimeRange & { readonly bucketMs: number; readonly limit: number };
-  #startMs: number;
+  readonly #pageSize: number;
+  /** The next page has the buckets from here; infinite after the last page. */
+  #fromMs: number;
   #page: AggregateColumns = { times: new Float64Array(), columns: [] };
   #at = 0;
   #batch: Float64Array[] = [];
 
   constructor(
-    read: (startMs: number) => Promise<AggregateColumns>,
+    read: (fromMs: number) => Promise<AggregateColumns>,
     aggregates: readonly AggregateName[],
-    buckets: TimeRange & { readonly bucketMs: number; readonly limit: number },
+    { fromMs, limit }: Omit<CursorPages, "runs">,
   ) {
     this.#read = read;
     this.#aggregates = aggregates;
-    this.#buckets = buckets;
-    this.#startMs = buckets.startMs;
+    this.#pageSize = limit;
+    this.#fromMs = fromMs;
   }
 
   startBatch(rows: number): void {
@@ -173,11 +180,11 @@ class SeriesCursor {
   }
 
   async refill(): Promise<void> {
-    this.#page = await this.#read(this.#startMs);
+    this.#page = await this.#read(this.#fromMs);
     this.#at = -1;
     const { times } = this.#page;
-    const isLastPage = times.length < this.#buckets.limit;
-    this.#startMs = isLastPage ? this.#buckets.endMs : times.at(-1)! + this.#buckets.bucketMs;
+    const isLastPage = times.length < this.#pageSize;
+    this.#fromMs = isLastPage ? Number.POSITIVE_INFINITY : times.at(-1)! + 1;
     this.#advance();
   }
 
@@ -191,7 +198,7 @@ class SeriesCursor {
     this.#at += 1;
     const { times } = this.#page;
     const isPageUsed = this.#at >= times.length;
-    this.needsPage = isPageUsed && this.#startMs < this.#buckets.endMs;
+    this.needsPage = isPageUsed && this.#fromMs < Number.POSITIVE_INFINITY;
     this.timeMs = isPageUsed ? Number.POSITIVE_INFINITY : times[this.#at]!;
   }
 }

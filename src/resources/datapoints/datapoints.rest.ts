@@ -136,7 +136,7 @@ const readRoutes = pathsOf("data").map((path) =>
     handle: async (ctx, { version, path, query: { cursor, ...options }, headers }) => {
       const key = keyIn(path);
       const continuation = new Continuation(ctx, [key, options], cursor);
-      const read = seriesQuery(continuation.nowMs, key, { options });
+      const read = seriesQuery(continuation.nowMs, key, { options, version });
       const [result] = await prepareReads(ctx, [continuation.remaining(read)]);
       const wantsMessage = headers["accept"]?.includes(protobufType) && options.aggregates === undefined;
       if (wantsMessage) return protobufResponse(ctx, result!, continuation);

@@ -6,7 +6,7 @@
 // path.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
+import type { Granularity, TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName, Point, PointColumns } from "../../storage/points.ts";
 import {
@@ -16,8 +16,10 @@ import {
   type SeriesKey,
   type SeriesRef,
 } from "../timeseries/timeseries.ts";
+import { type RunQuery, readBucketRows } from "./bucket-rows.ts";
 import { batchOf, freePoints, type IncomingPoints } from "./inserts/incoming-points.ts";
 import { LimitedRows, type Rows } from "./limited-rows.ts";
+import { bucketRunsOf, type ZonedGranularity } from "./zoned-granularity.ts";
 
 /** A read of one series. */
 export interface SeriesQuery {
@@ -29,7 +31,10 @@ export interface SeriesQuery {
   readonly fromMs?: number;
   /** Also the last point before the range and the first one after it; only without aggregates. */
   readonly includeOutside?: boolean;
-  readonly aggregates?: { readonly names: readonly AggregateName[]; readonly granularity: Granularity };
+  readonly aggregates?: {
+    readonly names: readonly AggregateName[];
+    readonly granularity: Granularity | ZonedGranularity;
+  };
 }
 
 export interface SeriesResult {
@@ -208,16 +213,16 @@ async function* aggregateRows(
   query: SeriesQuery & Required<Pick<SeriesQuery, "aggregates">>,
 ): AsyncGenerator<Rows> {
   const { names, granularity } = query.aggregates;
-  const { bucketMs } = granularity;
-  const range = wholeBuckets(query.range, granularity);
-  let startMs = query.fromMs ?? range.startMs;
-  for (let left = query.limit; left > 0 && startMs < range.endMs; ) {
+  const runs = bucketRunsOf(query.range, granularity);
+  const read = (run: RunQuery) => ctx.points.aggregate({ ...run, series: id, isStep, aggregates: names });
+  let fromMs = query.fromMs ?? Number.NEGATIVE_INFINITY;
+  for (let left = query.limit; left > 0; ) {
     const limit = Math.min(left, bucketsPerScan);
-    const buckets = { startMs, endMs: range.endMs, bucketMs, limit };
-    const rows = await ctx.points.aggregate({ ...buckets, series: id, isStep, aggregates: names });
+    const rows = await readBucketRows(runs, { fromMs, limit }, read);
     const count = rows.times.length;
+    if (count === 0) return;
     left = count < limit ? 0 : left - count;
-    startMs = (rows.times.at(-1) ?? startMs) + bucketMs;
+    fromMs = rows.times.at(-1)! + 1;
     yield rows;
   }
 }

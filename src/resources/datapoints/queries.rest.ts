@@ -1,6 +1,7 @@
 // Reads the queries of series from query parameters and request bodies, in every spelling that clients send.
 import { Type } from "typebox";
 import { fail } from "../../errors.ts";
+import { isTimeZone } from "../../lib/clock-buckets.ts";
 import {
   type Granularity,
   now,
@@ -16,6 +17,7 @@ import type { ApiVersion } from "../../rest/route.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import type { SeriesQuery } from "./datapoints.ts";
+import { type MonthGranularity, parseMonthGranularity, type ZonedGranularity } from "./zoned-granularity.ts";
 
 const timeFormats = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
 
@@ -40,6 +42,9 @@ export function readTime(input: string | number, field: string): TimePoint {
   return found;
 }
 
+const timeZoneText =
+  "In 0.6: the IANA name of the time zone in which days, months and other buckets start; UTC when absent";
+
 /** The query parameters of a read. A body has the same members, for all items or for one. */
 export const queryParameters = {
   start: timeParameter("The first time, included; 0 when absent"),
@@ -57,10 +62,17 @@ export const queryParameters = {
     schema: Type.String({ examples: ["1h"] }),
     description:
       "The time that an aggregate covers: d, h, m or s (day, hour, minute, second), or a multiple such as " +
-      "`12h`",
+      "`12h`; in 0.6 also mo or y (month, year)",
     required: false,
     decode: (input: readonly string[], field: string) =>
-      input.at(-1) ? readGranularity(input.at(-1)!, field) : undefined,
+      input.at(-1) ? readAnyGranularity(input.at(-1)!, field) : undefined,
+  },
+  timeZone: {
+    schema: Type.String({ examples: ["Europe/Oslo"] }),
+    description: timeZoneText,
+    required: false,
+    decode: (input: readonly string[], field: string) =>
+      input.at(-1) ? readTimeZone(input.at(-1)!, field) : undefined,
   },
   limit: integer(
     `The most points or aggregates in the response; ${limits.pointsPerReadDefault} when absent, at most ` +
@@ -79,12 +91,23 @@ export function readGranularity(input: string, field: string): Granularity {
   return found;
 }
 
+/** Decodes a granularity, also of months. */
+function readAnyGranularity(input: string, field: string): Granularity | MonthGranularity {
+  return parseMonthGranularity(input) ?? readGranularity(input, field);
+}
+
+function readTimeZone(input: string, field: string): string {
+  if (isTimeZone(input)) return input;
+  throw fail("field-invalid", { field, expected: "an IANA time zone such as Europe/Oslo", got: input });
+}
+
 /** Options of a read, decoded. An item with `aggregates: []` reads points where the body names aggregates. */
 export interface ReadOptions {
   readonly start?: TimePoint | undefined;
   readonly end?: TimePoint | undefined;
   readonly aggregates?: readonly AggregateName[] | undefined;
-  readonly granularity?: Granularity | undefined;
+  readonly granularity?: Granularity | MonthGranularity | undefined;
+  readonly timeZone?: string | undefined;
   readonly limit?: number | undefined;
   readonly includeOutsidePoints?: boolean | undefined;
 }
@@ -98,6 +121,7 @@ export const optionFields = {
   aggregates: aggregatesField,
   aggregateFunctions: aggregatesField,
   granularity: Type.Optional(Type.String()),
+  timeZone: Type.Optional(Type.String({ description: timeZoneText })),
   limit: Type.Optional(Type.Integer({ minimum: 0 })),
   includeOutsidePoints: Type.Optional(Type.Boolean()),
 };
@@ -130,6 +154,7 @@ export interface OptionsInput {
   readonly aggregates?: string | readonly string[];
   readonly aggregateFunctions?: string | readonly string[];
   readonly granularity?: string;
+  readonly timeZone?: string;
   readonly limit?: number;
   readonly includeOutsidePoints?: boolean;
 }
@@ -142,7 +167,8 @@ export function readOptions(input: OptionsInput, at: string): ReadOptions {
     start: input.start === undefined ? undefined : readTime(input.start, `${at}start`),
     end: input.end === undefined ? undefined : readTime(input.end, `${at}end`),
     aggregates: aggregates === undefined ? undefined : readAggregates([aggregates].flat(), `${at}${field}`),
-    granularity: input.granularity ? readGranularity(input.granularity, `${at}granularity`) : undefined,
+    granularity: input.granularity ? readAnyGranularity(input.granularity, `${at}granularity`) : undefined,
+    timeZone: input.timeZone ? readTimeZone(input.timeZone, `${at}timeZone`) : undefined,
     limit: input.limit,
     includeOutsidePoints: input.includeOutsidePoints,
   };
@@ -169,6 +195,30 @@ export function timeRange(
   throw fail("field-invalid", { field: fields.start, expected, got: String(startMs) });
 }
 
+interface ReadContext {
+  readonly version: ApiVersion;
+  /** The path of the members: `items[0].` */
+  readonly at?: string;
+}
+
+/** The granularity of a read, if it has one. Refuses (400) months and time zones in versions before 0.6. */
+export function granularityIn(
+  { granularity, timeZone }: Pick<ReadOptions, "granularity" | "timeZone">,
+  { version, at = "" }: ReadContext,
+): Granularity | ZonedGranularity | undefined {
+  const isMonths = granularity !== undefined && "months" in granularity;
+  if (version !== "0.6" && (isMonths || timeZone)) {
+    const field = isMonths ? `${at}granularity` : `${at}timeZone`;
+    throw fail("field-invalid", {
+      field,
+      expected: "months and time zones in version 0.6 only",
+      got: version,
+    });
+  }
+  if (!granularity || !(isMonths || timeZone)) return granularity;
+  return { timeZone: timeZone ?? "UTC", length: granularity, isFromStart: true };
+}
+
 /**
  * The query of one series. Refuses (400) aggregates without a granularity and the reverse, and outside points
  * of aggregates.
@@ -176,12 +226,14 @@ export function timeRange(
 export function seriesQuery(
   nowMs: number,
   key: SeriesKey,
-  { options, at = "" }: { readonly options: ReadOptions; readonly at?: string },
+  { options, version, at = "" }: ReadContext & { readonly options: ReadOptions },
 ): SeriesQuery {
   const range = timeRange(nowMs, options, { start: `${at}start`, end: `${at}end` });
   const limit = options.limit ?? limits.pointsPerReadDefault;
-  const { aggregates, granularity } = options;
-  if (aggregates === undefined && granularity) throw fail("fields-missing", { fields: [`${at}aggregates`] });
+  const { aggregates } = options;
+  const granularity = granularityIn(options, { version, at });
+  if (aggregates === undefined && (granularity || options.timeZone))
+    throw fail("fields-missing", { fields: [`${at}aggregates`] });
   const includeOutside = options.includeOutsidePoints ?? false;
   if (aggregates === undefined || aggregates.length === 0) return { key, range, limit, includeOutside };
   if (!granularity) throw fail("fields-missing", { fields: [`${at}granularity`] });

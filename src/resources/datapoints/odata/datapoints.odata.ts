@@ -1,6 +1,7 @@
 // Declares datapoints for OData: the sets of points, latest points and aggregates, and the functions on them.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
+import { isTimeZone } from "../../../lib/clock-buckets.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { type Granularity, parseGranularity } from "../../../lib/time.ts";
 import { limits } from "../../../limits.ts";
@@ -32,6 +33,7 @@ import {
   type TimeSeries,
 } from "../../timeseries/timeseries.ts";
 import { latestVisiblePoints } from "../datapoints.ts";
+import { parseMonthGranularity, type ZonedGranularity } from "../zoned-granularity.ts";
 import { columnsOf, countOf, type Plan, type PointRow, pageOf, propertyOf } from "./point-pages.odata.ts";
 
 const seriesId = required(id<PointRow>("TimeseriesId", (row) => row.seriesId, "seriesId"));
@@ -203,17 +205,18 @@ const navigations = [
 const start = { name: "Start", type: "Edm.DateTimeOffset" } as const;
 const end = { name: "End", type: "Edm.DateTimeOffset" } as const;
 const granularity = { name: "Granularity", type: "Edm.String" } as const;
+const timeZone = { name: "TimeZone", type: "Edm.String", isOptional: true } as const;
 const tags = { name: "Tags", type: "Edm.String" } as const;
 
 const functions: readonly EntityFunction[] = [
   entityFunction<PointRow>({
     ...{ name: "TimeseriesAggregate", set: "Aggregates" },
-    parameters: [tags, granularity, start, { ...end, isOptional: true }],
+    parameters: [tags, granularity, start, { ...end, isOptional: true }, timeZone],
     results: (args) => aggregates(args, (ctx) => seriesNamed(ctx, tagsIn(args["Tags"] as string))),
   }),
   entityFunction<PointRow>({
     ...{ name: "Aggregate", set: "Aggregates", boundTo: { type: "Timeseries", parameter: "timeseries" } },
-    parameters: [start, end, granularity],
+    parameters: [start, end, granularity, timeZone],
     results: (args, series) => aggregates(args, async () => [series as unknown as TimeSeries]),
   }),
 ];
@@ -226,9 +229,7 @@ function aggregates(
   args: FunctionArguments,
   seriesFor: (ctx: RequestContext) => Promise<readonly SeriesRef[]>,
 ): EntityReader<PointRow> {
-  const granularity = parseGranularity(args["Granularity"] as string);
-  if (!granularity)
-    throw fail("key-invalid", { problem: "Granularity takes a number and d, h, m or s, such as 1h" });
+  const granularity = granularityOf(args);
   const [startMs, argsEnd] = [args["Start"] as number, args["End"] as number | undefined];
   const plan = async (
     ctx: RequestContext,
@@ -253,8 +254,21 @@ function aggregates(
   };
 }
 
-const alignedMs = (startMs: number, { bucketMs }: Granularity): number =>
-  Math.floor(startMs / bucketMs) * bucketMs;
+function granularityOf(args: FunctionArguments): Granularity | ZonedGranularity {
+  const [text, zone] = [args["Granularity"] as string, args["TimeZone"] as string | undefined];
+  const months = parseMonthGranularity(text);
+  const length = months ?? parseGranularity(text);
+  if (!length)
+    throw fail("key-invalid", { problem: "Granularity takes a number and y, mo, d, h, m or s, such as 1h" });
+  if (zone && !isTimeZone(zone))
+    throw fail("key-invalid", { problem: `TimeZone takes an IANA name such as Europe/Oslo, not ${zone}` });
+  if (!zone && !("months" in length)) return length;
+  return { timeZone: zone || "UTC", length, isFromStart: false };
+}
+
+/** Buckets of a time zone are aligned when they are read. */
+const alignedMs = (startMs: number, granularity: Granularity | ZonedGranularity): number =>
+  "timeZone" in granularity ? startMs : Math.floor(startMs / granularity.bucketMs) * granularity.bucketMs;
 
 /** Reads tags that are separated by commas, or a JSON list of them. */
 function tagsIn(text: string): readonly string[] {

@@ -60,19 +60,19 @@ async function* chunksOf(
   { after, most }: { readonly after: readonly number[] | undefined; readonly most: number },
 ): AsyncGenerator<Scanned> {
   const { series, range, rest, aggregates } = plan;
-  const { bucketMs } = aggregates?.granularity ?? { bucketMs: 1 };
   const chunkMax = aggregates ? limits.bucketsPerReadMax : limits.pointsPerReadMax;
   const limit = Math.min(chunkMax, rest.kind === "everything" ? most + 1 : chunkMax);
   const [firstAt = 0, afterMs] = after ?? [];
-  let startMs = afterMs === undefined ? range.startMs : afterMs + bucketMs;
-  for (let at = firstAt; at < series.length; at++, startMs = range.startMs)
-    for (let scanned = limit; scanned === limit && startMs < range.endMs; ) {
+  let fromMs = afterMs === undefined ? undefined : afterMs + 1;
+  for (let at = firstAt; at < series.length; at++, fromMs = undefined)
+    for (let scanned = limit; scanned === limit && (fromMs ?? range.startMs) < range.endMs; ) {
       scanned = 0;
       const seriesId = series[at]!.id;
       const query = {
         key: seriesId,
-        range: { ...range, startMs },
+        range,
         limit,
+        ...(fromMs !== undefined && { fromMs }),
         ...(aggregates && { aggregates }),
       };
       const [result] = await prepareReads(ctx, [query]);
@@ -80,7 +80,7 @@ async function* chunksOf(
         scanned += times.length;
         if (times.length === 0) continue;
         const lastMs = times.at(-1)!;
-        startMs = lastMs + bucketMs;
+        fromMs = lastMs + 1;
         const chunk = await matching(ctx, { at, seriesId, times, columns }, plan);
         yield { chunk, scanned: times.length, lastMs };
       }
