@@ -1,4 +1,5 @@
 // Builds the application: opens the data folder, wires resources and backends together, and serves them.
+import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
@@ -50,6 +51,7 @@ import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
+import { processSqlRunner } from "./sql-runner/process-runner.ts";
 import type { Catalog } from "./storage/catalog.ts";
 import { readOnlyBlobs, readOnlyCatalog, readOnlyPoints } from "./storage/read-only.ts";
 import { RowDeletions } from "./storage/row-deletions.ts";
@@ -108,7 +110,7 @@ export async function openApp(
     ...{ system, ids, computing, disk },
     ...stores,
     points: metrics.counted(points),
-    ...backgroundWork(log),
+    ...backgroundWork(log, settings.data),
     rowDeletions: rowDeletionsIn(catalog, log),
     lease,
     ...accessOf({ catalog, ids, system, lease }, secret),
@@ -168,11 +170,23 @@ async function startWork(services: Services, { address, settings, models, log }:
 }
 
 /** Work that continues after its request. */
-const backgroundWork = (log: Logger): Pick<Services, "uploads" | "jobs" | "demos"> => ({
+const backgroundWork = (
+  log: Logger,
+  data: string,
+): Pick<Services, "uploads" | "jobs" | "demos" | "transformations"> => ({
   uploads: new KeyedTaskRunner(),
   jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
   demos: new RunningDemos(startDemoThread, (problem) => log.error({ problem }, "The demo plant failed")),
+  transformations: {
+    runner: processSqlRunner({ folderPrefix: `millrace-sql-${nameOf(data)}-` }),
+    jobs: new RunningJobs((problem) =>
+      log.error({ err: problem }, "A fault ended a run of a transformation"),
+    ),
+  },
 });
+
+/** A name of the data folder, for temporary folders. */
+const nameOf = (data: string): string => createHash("sha256").update(data).digest("hex").slice(0, 12);
 
 /** Caches and buffers that requests share; a restart loses them without harm. */
 function openCaches(
@@ -198,6 +212,7 @@ async function resumeWork(services: Services, log: Logger): Promise<AsyncDisposa
   await unlessFull(services, log, () => finishInterruptedWork(services));
   working.defer(() => services.uploads.cancelAll());
   working.defer(() => services.jobs.cancelAll());
+  working.defer(() => services.transformations.jobs.cancelAll());
   working.defer(sweepUploads(services, log));
   working.defer(() => services.rowDeletions.stop());
   return working.move();

@@ -18,6 +18,7 @@ import type { ResponseMemory } from "./query/read-within.ts";
 import type { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
 import type { RunningDemos } from "./resources/demo/running-demos.ts";
 import type { SeriesCache } from "./resources/timeseries/series-cache.ts";
+import type { TransformationParts } from "./resources/transformations/transformation-parts.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { ProjectCatalog, ProjectId } from "./storage/catalog.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
@@ -46,6 +47,7 @@ export interface Services {
   readonly rights: Rights;
   readonly sessions: Sessions;
   readonly models: ModelHosting;
+  readonly transformations: TransformationParts;
   /** Whose background work is this server's. */
   readonly lease: ServerLease;
   /** Demo plants that run in this process. */

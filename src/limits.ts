@@ -18,6 +18,7 @@ import { recordsLimits } from "./limits/records.ts";
 import { requestsLimits } from "./limits/requests.ts";
 import { sqlLimits } from "./limits/sql.ts";
 import { tablesLimits } from "./limits/tables.ts";
+import { transformationsLimits } from "./limits/transformations.ts";
 
 /** All limits by subject, in the order of docs/LIMITS.md. */
 export const limitsBySubject = {
@@ -30,6 +31,7 @@ export const limitsBySubject = {
   Computations: computationsLimits,
   Models: modelsLimits,
   "SQL of transformations": sqlLimits,
+  Transformations: transformationsLimits,
   OData: odataLimits,
   "InfluxDB protocol": influxLimits,
   "Importer and demo plant": clientsLimits,
@@ -47,6 +49,7 @@ const described = {
   ...computationsLimits,
   ...modelsLimits,
   ...sqlLimits,
+  ...transformationsLimits,
   ...odataLimits,
   ...influxLimits,
   ...clientsLimits,

@@ -81,6 +81,9 @@ import { pendingDeletionTable, timeSeriesTable } from "./resources/timeseries/sc
 import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
 import { timeSeriesRoutes } from "./resources/timeseries/timeseries.rest.ts";
 import { permittedSeries } from "./resources/timeseries/timeseries.ts";
+import { transformationRunTable, transformationTable } from "./resources/transformations/schema.ts";
+import { transformationModel } from "./resources/transformations/transformations.odata.ts";
+import { transformationRoutes } from "./resources/transformations/transformations.rest.ts";
 import { trendTable } from "./resources/trends/schema.ts";
 import { trendRoutes } from "./resources/trends/trends.rest.ts";
 import { openApiOf } from "./rest/openapi.ts";
@@ -222,6 +225,13 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     routes: connectorRoutes,
     odata: connectorModel,
     ...{ search: noSearch, timed: notArchived },
+  },
+  transformations: {
+    tables: [transformationTable, transformationRunTable],
+    routes: transformationRoutes,
+    odata: transformationModel,
+    search: noSearch,
+    timed: timedRecords(transformationTable, { acl: "transformationsAcl" }),
   },
   demo: {
     tables: [demoTable],

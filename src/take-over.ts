@@ -8,6 +8,7 @@ import { failAbandonedJobs } from "./resources/analytics/analytics.ts";
 import { takeOverDemo } from "./resources/demo/demo.ts";
 import { allProjects } from "./resources/projects/projects.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
+import { failAbandonedTransformations } from "./resources/transformations/runs/runs.ts";
 
 interface TakingOver {
   readonly models: HostedModels;
@@ -21,6 +22,7 @@ export async function takeOver(services: Services, { models, abandoned, log }: T
   for (const project of await services.catalog.read("system", allProjects)) {
     await unlessFull(services, log, () => failAbandonedJobs(services, project.id, abandoned));
     await unlessFull(services, log, () => models.takeOver(project, abandoned));
+    await unlessFull(services, log, () => failAbandonedTransformations(services, project, abandoned));
     await unlessFull(services, log, () => takeOverDemo(services, project, abandoned));
     services.rowDeletions.start(project.id);
   }

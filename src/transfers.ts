@@ -16,6 +16,7 @@ import { rawImport } from "./resources/raw/raw.import.ts";
 import { relationshipArchive } from "./resources/relationships/relationships.archive.ts";
 import { sequenceArchive } from "./resources/sequences/sequences.archive.ts";
 import { timeSeriesArchive } from "./resources/timeseries/timeseries.archive.ts";
+import { transformationArchive } from "./resources/transformations/transformations.archive.ts";
 import { trendArchive } from "./resources/trends/trends.archive.ts";
 
 /** An entry names what does not cover the resource, and why. */
@@ -82,6 +83,11 @@ export const transfers = {
   trends: { archive: trendArchive, import: noFileFormat },
   connectors: {
     archive: none("they are the state of running processes, which report to another server themselves"),
+    import: noFileFormat,
+  },
+  transformations: {
+    archive: transformationArchive,
+    notArchived: { transformation_runs: "a history of runs, which a restored project does not have" },
     import: noFileFormat,
   },
   demo: {

@@ -43,6 +43,7 @@ export const aclRules = {
   rawAcl: { actions: ["READ", "WRITE", "LIST"], scopes: everywhere },
   trendsAcl: { actions: readWrite, scopes: everywhere },
   connectorsAcl: { actions: readWrite, scopes: everywhere },
+  transformationsAcl: { actions: readWrite, scopes: everywhere },
   modelHostingAcl: { actions: readWrite, scopes: everywhere },
   threedAcl: { actions: ["READ", "CREATE", "UPDATE", "DELETE"], scopes: everywhere },
   analyticsAcl: { actions: ["READ", "EXECUTE", "LIST"], scopes: everywhere },

@@ -90,6 +90,7 @@ before(async () => {
     uploads: undefined as never,
     rowDeletions: undefined as never,
     models: undefined as never,
+    transformations: undefined as never,
     sessions: undefined as never,
     computing: undefined as never,
     jobs: undefined as never,

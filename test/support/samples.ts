@@ -10,6 +10,7 @@ import { rawSamples } from "../../src/resources/raw/raw.samples.ts";
 import { relationshipSamples } from "../../src/resources/relationships/relationships.samples.ts";
 import { sequenceSamples } from "../../src/resources/sequences/sequences.samples.ts";
 import { timeSeriesSamples } from "../../src/resources/timeseries/timeseries.samples.ts";
+import { transformationSamples } from "../../src/resources/transformations/transformations.samples.ts";
 import { trendSamples } from "../../src/resources/trends/trends.samples.ts";
 import { type ResourceName, resourceNames } from "../../src/transfers.ts";
 import { type AskProject, Draws, Filling, type Item, Reading, type SamplePart } from "./sample-part.ts";
@@ -34,6 +35,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   contents: noRecords,
   trends: trendSamples,
   connectors: none("connectors report themselves: see connectors.api.test.ts"),
+  transformations: transformationSamples,
   demo: none("a test of its own loads the demo plant: see demo.api.test.ts"),
   models: none("models need Python: see models.api.test.ts"),
   archives: noRecords,

@@ -180,6 +180,19 @@ test("connectors", async () => {
   assert.deepEqual((await api.getConnectors(project, { status: "STOPPED" })).data.items, []);
 });
 
+test("transformations", async () => {
+  const item = {
+    ...{ externalId: "t", name: "t", query: "SELECT 'e' AS externalId, 'typed' AS type" },
+    ...{ destination: { type: "events" as const }, action: "upsert" as const },
+  };
+  const { id } = one(await api.postTransformations(project, { items: [item] }));
+  const { created } = (await api.postTransformationsByTransformationIdPlan(project, id)).data;
+  assert.deepEqual([created.count, created.rows[0]?.key], [1, "e"]);
+  assert.deepEqual((await api.getTransformationsByTransformationIdRuns(project, id)).data.items, []);
+  await api.postTransformationsDelete(project, { items: [id] });
+  assert.deepEqual((await api.getTransformations(project)).data.items, []);
+});
+
 test("trends", async () => {
   const definition = { series: [{ name: "flow", color: null }] };
   const trend = one(await api.postTrends(project, { items: [{ name: "feed", definition }] }));

@@ -61,7 +61,7 @@ test("what is refused changes nothing", async () => {
       "times/moons",
       [{ id, ...times }],
       "Invalid field - resource - expected one of assets, timeseries, events, files, sequences, " +
-        "relationships, trends but got moons",
+        "relationships, trends, transformations but got moons",
     ],
     ["raw/db/t", [{ key: "b" }], "Missing required field - items[0].lastUpdatedTime"],
   ];

@@ -370,7 +370,7 @@ const asSetter = (field: string, sent: unknown) =>
 
 const isText = (value: unknown) => typeof value === "string";
 
-function changeOf(id: number, sent: Static<typeof assetChange>, prefix: string): AssetChange {
+export function changeOf(id: number, sent: Static<typeof assetChange>, prefix: string): AssetChange {
   const name = changed(sent.name);
   if (name === null)
     throw fail("field-invalid", { field: `${prefix}name`, expected: "a name to set", got: "setNull" });

@@ -71,7 +71,7 @@ const writable = {
   dataSetId: Type.Optional(dataSetIdField),
 };
 
-const newRelationship = Type.Object(
+export const newRelationship = Type.Object(
   {
     ...writable,
     labels: Type.Optional(labelsField),
@@ -179,7 +179,7 @@ const externalIdsIn = ({ items }: Static<typeof named>) =>
 
 const relationshipJson = (found: readonly Relationship[]) => itemsResponse(found.map(relationshipsJson));
 
-const relationshipsJson = (found: Relationship) => ({
+export const relationshipsJson = (found: Relationship) => ({
   id: found.id,
   externalId: found.externalId,
   sourceType: found.sourceType,
@@ -195,7 +195,7 @@ const relationshipsJson = (found: Relationship) => ({
   lastUpdatedTime: found.lastUpdatedTime,
 });
 
-function newRelationshipOf(sent: Static<typeof newRelationship>, index: number): NewRelationship {
+export function newRelationshipOf(sent: Static<typeof newRelationship>, index: number): NewRelationship {
   const { id, startTime, endTime, confidence, dataSetId, labels = [] } = sent;
   const refused = (member: string, expected: string, got: unknown) =>
     fail("field-invalid", { field: `items[${index}].${member}`, expected, got: JSON.stringify(got) });

@@ -47,6 +47,7 @@ export const resourceTypes: readonly ResourceType[] = [
   { type: "rawAcl", label: "Raw tables", ...plain, read: ["READ", "LIST"] },
   { type: "trendsAcl", label: "Saved trends", ...plain },
   { type: "connectorsAcl", label: "Connectors", ...plain },
+  { type: "transformationsAcl", label: "Transformations", ...plain },
   { type: "modelHostingAcl", label: "Models", ...plain },
   { type: "analyticsAcl", label: "Analytics jobs", ...plain, read: ["READ", "LIST"], write: ["EXECUTE"] },
   {

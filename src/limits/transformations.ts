@@ -1,0 +1,33 @@
+// Limits of transformations.
+import { limit } from "./limit.ts";
+
+export const transformationsLimits = {
+  transformationCommitRows: limit(
+    10_000,
+    "rows",
+    "Rows of a run that are written together, all or none. A run with more rows has several commits; a " +
+      "larger commit would hold the writes of others for more than a second.",
+  ),
+  transformationRefusedMax: limit(
+    10_000,
+    "rows",
+    "Refused rows of a run that skips them. The run fails with one more: its query is wrong.",
+  ),
+  transformationErrorsKept: limit(
+    100,
+    "rows",
+    "Refused rows in the record of a run, and rows of each kind in a plan. The counts include all.",
+  ),
+  transformationRunsKept: limit(
+    100,
+    "runs",
+    "Runs of a transformation that are listed. The oldest are deleted.",
+  ),
+  transformationSourceRows: limit(1_000, "rows", "Rows of a table that a query reads at a time."),
+  transformationPreviewRows: limit(1_000, "rows", "Rows of a preview."),
+  transformationValueLength: limit(
+    200,
+    "characters",
+    "Characters of a value in the error of a row. Longer values are cut.",
+  ),
+} as const;

@@ -1,0 +1,166 @@
+// Writes rows of a result in commits: all rows of a commit or none, and in a plan none at all.
+//
+// A plan does the same writes in a transaction that is always rolled back, so that it finds every refusal of
+// the resource.
+import type { RequestContext } from "../../../context.ts";
+import { Failure, fail } from "../../../errors.ts";
+import {
+  type CatalogReader,
+  type CatalogWriter,
+  type ProjectCatalog,
+  UniqueViolation,
+} from "../../../storage/catalog.ts";
+import type { RowError, TransformationInput } from "../schema.ts";
+import { compare, noRows, type RowComparison } from "./compare.ts";
+import type { Candidate, RecordDestination } from "./destination.ts";
+import { rowErrorOf } from "./rows.ts";
+
+export interface CommitWork extends Pick<TransformationInput, "action" | "onError"> {
+  readonly destination: RecordDestination;
+  /** Whether the writes are rolled back. */
+  readonly isPlan: boolean;
+  /**
+   * Further writes of the same commit, in its transaction: the record of the run, and refused rows. Refuses a
+   * run that has ended.
+   */
+  readonly alongside: (
+    inside: RequestContext,
+    tx: CatalogWriter,
+    done: RowComparison,
+    /** Whether the commit has all rows of the call. */
+    isWhole: boolean,
+  ) => Promise<void>;
+}
+
+/** Rows are refused, and the run ends at the first refused row. */
+export class RowsRefused extends Error {
+  readonly errors: readonly RowError[];
+  constructor(errors: readonly RowError[]) {
+    super("rows of the result were refused");
+    this.errors = errors;
+  }
+}
+
+/** A problem with the run rather than with its rows. */
+class NotOfRows extends Error {
+  constructor(cause: unknown) {
+    super("the run cannot continue", { cause });
+  }
+}
+
+/** Rolls a transaction back. */
+class RolledBack extends Error {}
+
+/**
+ * Writes all of these rows in one commit. If the resource refuses some of them, a run that skips, and a plan,
+ * find these by halves; a run that stops writes nothing and throws `RowsRefused`.
+ */
+export async function commitRows(
+  ctx: RequestContext,
+  work: CommitWork,
+  rows: readonly Candidate[],
+): Promise<readonly RowComparison[]> {
+  const assumed = new Set(work.isPlan ? rows.map(({ key }) => key) : []);
+  const whole = await attempt(ctx, work, { rows, assumed }, true);
+  if (!(whole instanceof Failure)) return [whole];
+  if (work.isPlan || work.onError === "skip") return halves(ctx, work, { rows, assumed }, whole);
+  const parts = await halves(ctx, { ...work, isPlan: true }, { rows, assumed: keysOf(rows) }, whole);
+  throw new RowsRefused(parts.flatMap(({ refused }) => refused));
+}
+
+const keysOf = (rows: readonly Candidate[]): ReadonlySet<string> => new Set(rows.map(({ key }) => key));
+
+interface Part {
+  readonly rows: readonly Candidate[];
+  readonly assumed: ReadonlySet<string>;
+}
+
+async function halves(
+  ctx: RequestContext,
+  work: CommitWork,
+  { rows, assumed }: Part,
+  problem: Failure,
+): Promise<readonly RowComparison[]> {
+  const [first] = rows;
+  if (rows.length <= 1) return first ? [await refuseOne(ctx, work, rowErrorOf(first, problem))] : [];
+  const middle = rows.length >> 1;
+  const found: RowComparison[] = [];
+  for (const half of [rows.slice(0, middle), rows.slice(middle)]) {
+    ctx.signal.throwIfAborted();
+    const result = await attempt(ctx, work, { rows: half, assumed }, false);
+    if (result instanceof Failure) found.push(...(await halves(ctx, work, { rows: half, assumed }, result)));
+    else found.push(result);
+  }
+  return found;
+}
+
+async function refuseOne(ctx: RequestContext, work: CommitWork, error: RowError): Promise<RowComparison> {
+  const done = { ...noRows, refused: [error] };
+  if (!work.isPlan)
+    await ctx.catalog.write(ctx.projectId, (tx) => work.alongside(inside(ctx, tx), tx, done, false));
+  return done;
+}
+
+/** Returns the refusal of the resource if there is one; the rows are then as they were. */
+async function attempt(
+  ctx: RequestContext,
+  work: CommitWork,
+  { rows, assumed }: Part,
+  isWhole: boolean,
+): Promise<RowComparison | Failure> {
+  const { destination, action, onError, isPlan } = work;
+  let done: RowComparison | undefined;
+  let violation: UniqueViolation | undefined;
+  const commit = () =>
+    ctx.catalog.write(ctx.projectId, async (tx) => {
+      const within = inside(ctx, tx, (problem) => {
+        violation ??= problem;
+      });
+      const existing = await destination.find(
+        within,
+        rows.map(({ key }) => key),
+      );
+      done = compare(destination, action, rows, existing);
+      if (onError === "stop" && !isPlan && done.refused.length > 0) throw new RowsRefused(done.refused);
+      await destination.write(within, { ...done, assumed });
+      if (isPlan) throw new RolledBack();
+      await work.alongside(within, tx, done, isWhole).catch((problem: unknown) => {
+        throw new NotOfRows(problem);
+      });
+    });
+  try {
+    await (isPlan ? commit() : destination.guard(ctx, commit));
+  } catch (problem) {
+    if (problem instanceof NotOfRows) throw problem.cause;
+    if (problem instanceof Failure) return problem;
+    if (violation) return fail("transformation-row-taken", { columns: violation.columns });
+    if (!(problem instanceof RolledBack)) throw problem;
+  }
+  return done!;
+}
+
+/** The context of functions that read in this transaction, which cannot write. */
+export function inTransaction(ctx: RequestContext, tx: CatalogReader): RequestContext {
+  const catalog: ProjectCatalog = {
+    read: (tenant, work) => (tenant === ctx.projectId ? work(tx) : ctx.catalog.read(tenant, work)),
+    write: () => Promise.reject(new Error("a read transaction does not write")),
+    lastId: () => ctx.catalog.lastId(),
+    close: () => Promise.resolve(),
+  };
+  return { ...ctx, catalog };
+}
+
+/** The context of functions that read and write in this transaction. */
+export function inside(
+  ctx: RequestContext,
+  tx: CatalogWriter,
+  onViolation: (problem: UniqueViolation) => void = () => {},
+): RequestContext {
+  const { catalog, ...reading } = inTransaction(ctx, tx);
+  const write: ProjectCatalog["write"] = (_project, work) =>
+    work(tx).catch((problem: unknown) => {
+      if (problem instanceof UniqueViolation) onViolation(problem);
+      throw problem;
+    });
+  return { ...reading, catalog: { ...catalog, write } };
+}

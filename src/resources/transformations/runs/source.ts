@@ -1,0 +1,180 @@
+// The tables of queries: raw tables and records, with the rights of the caller, in one state of the catalog.
+import type { RequestContext } from "../../../context.ts";
+import { Failure } from "../../../errors.ts";
+import { membersIn } from "../../../lib/json-text.ts";
+import { limits } from "../../../limits.ts";
+import type { RecordValues } from "../../../query/evaluate.ts";
+import { everything } from "../../../query/filter.ts";
+import type { Page, PageQuery } from "../../../query/page.ts";
+import type {
+  SqlColumn,
+  SqlPage,
+  SqlRead,
+  SqlSource,
+  SqlTable,
+  SqlTableName,
+} from "../../../sql-runner/sql-runner.ts";
+import { listAssets } from "../../assets/assets.ts";
+import { assetJson } from "../../assets/schemas.rest.ts";
+import { listEvents } from "../../events/events.ts";
+import { eventJson } from "../../events/schemas.rest.ts";
+import { listRows } from "../../raw/rows.ts";
+import { relationshipsJson } from "../../relationships/relationships.rest.ts";
+import { listRelationships } from "../../relationships/relationships.ts";
+import { seriesResponse } from "../../timeseries/schemas.rest.ts";
+import { listTimeSeries } from "../../timeseries/timeseries.ts";
+import { inTransaction } from "./commits.ts";
+
+type ReadPage = (ctx: RequestContext, page: PageQuery) => Promise<Page<RecordValues>>;
+
+interface RecordTable {
+  readonly columns: readonly SqlColumn[];
+  readonly page: ReadPage;
+}
+
+const columns = (type: NonNullable<SqlColumn["type"]>, ...names: readonly string[]): SqlColumn[] =>
+  names.map((name) => ({ name, type }));
+
+const mapped =
+  <Row>(
+    read: (ctx: RequestContext, page: PageQuery) => Promise<Page<Row>>,
+    toJson: (row: Row) => object,
+  ): ReadPage =>
+  async (ctx, page) => {
+    const found = await read(ctx, page);
+    return { ...found, items: found.items.map((row) => toJson(row) as RecordValues) };
+  };
+
+const filter = everything;
+const common = [
+  ...columns("text", "externalId"),
+  ...columns("integer", "id", "dataSetId", "createdTime", "lastUpdatedTime"),
+  ...columns("json", "metadata", "labels"),
+];
+
+/** The tables `millrace.<name>`. Their columns are members of the records over REST 0.6. */
+const recordTables: Readonly<Record<string, RecordTable>> = {
+  assets: {
+    columns: [
+      ...common,
+      ...columns("text", "name", "description", "source", "sourceId"),
+      ...columns("integer", "parentId", "depth"),
+      ...columns("json", "path"),
+    ],
+    page: mapped((ctx, page) => listAssets(ctx, { filter, page }), assetJson("0.6")),
+  },
+  series: {
+    columns: [
+      ...common,
+      ...columns("text", "name", "description", "unit"),
+      ...columns("integer", "assetId"),
+      ...columns("boolean", "isString", "isStep"),
+    ],
+    page: mapped(
+      (ctx, page) => listTimeSeries(ctx, { filter, page }),
+      seriesResponse("0.6", { withMetadata: true }),
+    ),
+  },
+  events: {
+    columns: [
+      ...common,
+      ...columns("text", "type", "subtype", "description", "source", "sourceId"),
+      ...columns("integer", "startTime", "endTime"),
+      ...columns("json", "assetIds"),
+    ],
+    page: mapped((ctx, page) => listEvents(ctx, { filter, direction: "ascending", page }), eventJson("0.6")),
+  },
+  relationships: {
+    columns: [
+      ...columns("text", "externalId", "sourceType", "sourceExternalId", "targetType", "targetExternalId"),
+      ...columns("integer", "id", "startTime", "endTime", "dataSetId", "createdTime", "lastUpdatedTime"),
+      ...columns("real", "confidence"),
+      ...columns("json", "labels"),
+    ],
+    page: mapped((ctx, page) => listRelationships(ctx, { filter, page }), relationshipsJson),
+  },
+};
+
+const rawColumns = [...columns("text", "key"), ...columns("integer", "lastChangedTime")];
+const wholeRows = [...rawColumns, ...columns("json", "columns")];
+
+/** A source that reads until it is closed, all from one state of the catalog. */
+export interface OpenSource {
+  readonly source: SqlSource;
+  close(): void;
+}
+
+/** Opens the source of the caller's records. Close it: it holds a read transaction. */
+export async function openSource(ctx: RequestContext): Promise<OpenSource> {
+  const closed = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<RequestContext>();
+  ctx.catalog
+    .read(ctx.projectId, (tx) => {
+      opened.resolve(inTransaction(ctx, tx));
+      return closed.promise;
+    })
+    .catch(opened.reject);
+  return { source: sourceIn(await opened.promise), close: () => closed.resolve() };
+}
+
+const sourceIn = (ctx: RequestContext): SqlSource => ({
+  describe: (name) => describe(ctx, name).catch(undefinedIfUnknown),
+  read: (name, read) => readPages(ctx, name, read),
+  lastCommit: async () => 0,
+});
+
+/** A table that does not exist, or that the caller may not read. */
+function undefinedIfUnknown(problem: unknown): undefined {
+  if (!(problem instanceof Failure) || ![403, 404].includes(problem.status)) throw problem;
+}
+
+async function describe(ctx: RequestContext, name: SqlTableName): Promise<SqlTable | undefined> {
+  if (name.kind === "records") {
+    const table = Object.hasOwn(recordTables, name.name) && name.args.length === 0;
+    if (!table) return undefined;
+    const { columns, page } = recordTables[name.name]!;
+    await page(ctx, { limit: 1 });
+    return { columns, hasCommits: false };
+  }
+  if (name.kind === "rows") {
+    await listRows(ctx, name, { filter, page: { limit: 1 } });
+    return { columns: wholeRows, hasCommits: false };
+  }
+  const members = new Set<string>();
+  for await (const rows of pages((page) => listRows(ctx, name, { filter, page })))
+    for (const { columns } of rows) for (const { name } of membersIn(columns, 0)) members.add(name);
+  return { columns: rawColumns, members: [...members], hasCommits: false };
+}
+
+async function* readPages(ctx: RequestContext, name: SqlTableName, read: SqlRead): AsyncGenerator<SqlPage> {
+  if (name.kind === "records") {
+    const table = recordTables[name.name]!;
+    for await (const rows of pages((page) => table.page(ctx, page)))
+      yield JSON.stringify(rows.map((row) => read.columns.map((column) => sqlValue(row[column]))));
+    return;
+  }
+  for await (const rows of pages((page) => listRows(ctx, name, { filter, page })))
+    yield `[${rows.map((row) => rawRow(row, read)).join(",")}]`;
+}
+
+/** Lists and objects are JSON strings. */
+const sqlValue = (value: unknown) =>
+  typeof value === "object" && value !== null ? JSON.stringify(value) : (value ?? null);
+
+function rawRow(
+  row: { readonly key: string; readonly columns: string; readonly lastUpdatedTime: number },
+  read: SqlRead,
+): string {
+  const values = { key: row.key, lastChangedTime: row.lastUpdatedTime, columns: row.columns };
+  const texts = read.columns.map((column) => JSON.stringify(values[column as keyof typeof values]));
+  return `[${[...texts, ...(read.members.length > 0 ? [row.columns] : [])].join(",")}]`;
+}
+
+async function* pages<Row>(read: (page: PageQuery) => Promise<Page<Row>>): AsyncGenerator<readonly Row[]> {
+  const limit = limits.transformationSourceRows;
+  for (let page: PageQuery | undefined = { limit }; page; ) {
+    const found: Page<Row> = await read(page);
+    yield found.items;
+    page = found.next && { limit, after: found.next };
+  }
+}

@@ -1,0 +1,132 @@
+// The tables of transformations and of their runs.
+import type { SqlMarks } from "../../sql-runner/sql-runner.ts";
+import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
+
+/** The kinds of records that a transformation writes. */
+export const recordKinds = ["assets", "events", "series", "relationships"] as const;
+
+/** What a transformation writes. */
+export type DestinationName =
+  | { readonly type: (typeof recordKinds)[number] }
+  | { readonly type: "raw"; readonly database: string; readonly table: string };
+
+export const actions = ["create", "update", "upsert", "delete"] as const;
+export type TransformationAction = (typeof actions)[number];
+
+/** Whether a null of the result keeps the value of the record or clears it. */
+export const nullModes = ["keep", "clear"] as const;
+/** Whether a refused row ends the run or is left out. */
+export const errorModes = ["stop", "skip"] as const;
+
+/** The members that a caller sends. */
+export interface TransformationInput {
+  /** Unique in the project. */
+  readonly externalId: string;
+  readonly name: string;
+  readonly query: string;
+  readonly destination: DestinationName;
+  readonly action: TransformationAction;
+  readonly nulls: (typeof nullModes)[number];
+  readonly onError: (typeof errorModes)[number];
+}
+
+export interface Transformation extends Stored, TransformationInput {
+  /** The name of the account that saved it last. Runs have the current rights of this account. */
+  readonly owner: string;
+  readonly ownerId: number;
+  /** The marks of `is_new` after the last successful run. */
+  readonly marks: SqlMarks;
+  readonly createdTime: number;
+  readonly lastUpdatedTime: number;
+}
+
+export const runStates = ["RUNNING", "COMPLETED", "COMPLETED_WITH_REFUSALS", "FAILED", "CANCELLED"] as const;
+export type RunStatus = (typeof runStates)[number];
+
+/** Rows of a run. `created`, `changed` and `deleted` are written; the others write nothing. */
+export interface RunCounts {
+  readonly read: number;
+  readonly created: number;
+  readonly changed: number;
+  readonly unchanged: number;
+  readonly deleted: number;
+  readonly refused: number;
+}
+
+/** Why a row was refused. */
+export interface RowError {
+  /** The number of the row in the result; the first is 1. */
+  readonly row: number;
+  readonly key?: string;
+  readonly column?: string;
+  readonly value?: string;
+  readonly reason: string;
+}
+
+export interface TransformationRun extends Stored, RunCounts {
+  readonly transformationId: number;
+  readonly status: RunStatus;
+  /** The name of the caller that started it. */
+  readonly startedBy: string;
+  readonly problem?: string;
+  /** The first refused rows. */
+  readonly errors: readonly RowError[];
+  /** The marks of `is_new` that this run saved. */
+  readonly marks?: SqlMarks;
+  readonly startedTime: number;
+  readonly endedTime?: number;
+  /** The lease of the server that runs it. */
+  readonly owner: number;
+}
+
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
+
+export const transformationTable: Table<Transformation> = {
+  name: "transformations",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    externalId: required("text"),
+    name: required("text"),
+    query: required("text"),
+    destination: required("json"),
+    action: required("text"),
+    nulls: required("text"),
+    onError: required("text"),
+    owner: required("text"),
+    ownerId: required("integer"),
+    marks: required("json"),
+    createdTime: required("integer"),
+    lastUpdatedTime: required("integer"),
+  },
+  indexes: [],
+  unique: [["externalId"]],
+  wordsOf: [],
+};
+
+export const transformationRunTable: Table<TransformationRun> = {
+  name: "transformation_runs",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    transformationId: required("integer"),
+    status: required("text"),
+    startedBy: required("text"),
+    read: required("integer"),
+    created: required("integer"),
+    changed: required("integer"),
+    unchanged: required("integer"),
+    deleted: required("integer"),
+    refused: required("integer"),
+    problem: optional("text"),
+    errors: required("json"),
+    marks: optional("json"),
+    startedTime: required("integer"),
+    endedTime: optional("integer"),
+    owner: required("integer"),
+  },
+  indexes: [["transformationId", "id"]],
+  unique: [],
+  wordsOf: [],
+};

@@ -1,0 +1,232 @@
+// JSON schemas of transformations, their runs, plans and previews.
+import { type Static, Type } from "typebox";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import { changed, changeObject, changeOfRequired, idField, nameField, textField } from "../../rest/fields.ts";
+import { externalIdField } from "../common/fields.rest.ts";
+import { destinationOf } from "./runs/destinations.rest.ts";
+
+import {
+  actions,
+  type DestinationName,
+  errorModes,
+  nullModes,
+  recordKinds,
+  runStates,
+  type Transformation,
+  type TransformationInput,
+  type TransformationRun,
+} from "./schema.ts";
+import type { TransformationChange } from "./transformations.ts";
+
+export const queryField = textField("One SQL query; its columns are the values of the records", {
+  min: 1,
+  max: limits.sqlLengthMax,
+});
+
+const destination = Type.Object(
+  {
+    type: Type.Enum([...recordKinds, "raw"], { description: "The records that the rows become" }),
+    database: Type.Optional(nameField("Of raw: the database")),
+    table: Type.Optional(nameField("Of raw: the table")),
+  },
+  { title: "TransformationDestination", description: "`database` and `table` are given for raw alone" },
+);
+
+const fields = {
+  externalId: externalIdField("The external id, unique in the project"),
+  name: nameField("The name"),
+  query: queryField,
+  destination,
+  action: Type.Enum([...actions], { description: "What a row does to the record of its key" }),
+  nulls: Type.Enum([...nullModes], {
+    description: "Whether a null of a row keeps the value of the record or clears it; default keep",
+  }),
+  onError: Type.Enum([...errorModes], {
+    description: "Whether a refused row ends the run or is left out; default stop",
+  }),
+};
+
+const { nulls, onError, ...needed } = fields;
+
+export const newTransformation = Type.Object(
+  { ...needed, nulls: Type.Optional(nulls), onError: Type.Optional(onError) },
+  { title: "NewTransformation" },
+);
+
+export const transformationChange = changeObject(
+  {
+    id: idField("Which transformation"),
+    externalId: changeOfRequired(fields.externalId),
+    name: changeOfRequired(fields.name),
+    query: changeOfRequired(queryField),
+    destination: changeOfRequired(destination),
+    action: changeOfRequired(fields.action),
+    nulls: changeOfRequired(nulls),
+    onError: changeOfRequired(onError),
+  },
+  { title: "TransformationChange" },
+);
+
+const marks = Type.Unsafe<Readonly<Record<string, number>>>({
+  type: "object",
+  additionalProperties: { type: "integer" },
+  description: "The marks of `is_new` by name",
+});
+
+export const transformationSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    ...fields,
+    owner: Type.String({ description: "The account that saved it last; runs have its rights" }),
+    ownerId: Type.Integer(),
+    marks,
+    createdTime: Type.Integer(),
+    lastUpdatedTime: Type.Integer(),
+  },
+  { title: "Transformation" },
+);
+
+const rowError = Type.Object(
+  {
+    row: Type.Integer({ description: "The number of the row in the result; the first is 1" }),
+    key: Type.Optional(Type.String()),
+    column: Type.Optional(Type.String()),
+    value: Type.Optional(Type.String()),
+    reason: Type.String(),
+  },
+  { title: "TransformationRowError" },
+);
+
+const count = (description: string) => Type.Integer({ description, minimum: 0 });
+
+export const runSchema = Type.Object(
+  {
+    id: Type.Integer(),
+    transformationId: Type.Integer(),
+    status: Type.Enum([...runStates]),
+    startedBy: Type.String({ description: "The account or user that started it" }),
+    read: count("Rows of the result"),
+    created: count("Created records"),
+    changed: count("Changed records"),
+    unchanged: count("Rows that change nothing, which are not written"),
+    deleted: count("Deleted records"),
+    refused: count("Refused rows"),
+    problem: Type.Optional(Type.String({ description: "Why it failed, and which rows are written" })),
+    errors: Type.Array(rowError, { description: "The first refused rows" }),
+    marks: Type.Optional(marks),
+    startedTime: Type.Integer(),
+    endedTime: Type.Optional(Type.Integer()),
+  },
+  { title: "TransformationRun" },
+);
+
+const anyValue = (description: string) => Type.Unsafe<unknown>({ description });
+
+const planned = (row: ReturnType<typeof Type.Object>) =>
+  Type.Object({ count: Type.Integer(), rows: Type.Array(row, { description: "The first of them" }) });
+
+const keyed = { row: Type.Integer(), key: Type.String() };
+
+export const planSchema = Type.Object(
+  {
+    read: Type.Integer(),
+    created: planned(Type.Object({ ...keyed, values: Type.Unsafe<object>({ type: "object" }) })),
+    changed: planned(
+      Type.Object({
+        ...keyed,
+        fields: Type.Array(
+          Type.Object({ field: Type.String(), old: anyValue("Before"), new: anyValue("After") }),
+        ),
+      }),
+    ),
+    unchanged: Type.Integer(),
+    deleted: planned(Type.Object(keyed)),
+    refused: planned(rowError),
+  },
+  { title: "TransformationPlan" },
+);
+
+export const previewSchema = Type.Object(
+  {
+    columns: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        type: Type.Optional(Type.String({ description: "The type of the source column" })),
+        types: Type.Array(Type.String(), { description: "The types of the values in these rows" }),
+      }),
+    ),
+    rows: Type.Array(
+      Type.Array(Type.Union([Type.String(), Type.Number(), Type.Null()]), {
+        description: "The values in the order of the columns; integers beyond 2^53 are strings",
+      }),
+    ),
+    isCut: Type.Boolean({ description: "The query has more rows" }),
+  },
+  { title: "TransformationPreview" },
+);
+
+function destinationIn(
+  { type, database, table }: Static<typeof destination>,
+  field: string,
+): DestinationName {
+  const isNamed = database !== undefined && table !== undefined;
+  if (type === "raw" && isNamed) return { type, database, table };
+  if (type !== "raw" && database === undefined && table === undefined) return { type };
+  const expected = type === "raw" ? "a database and a table" : "no database and no table";
+  throw fail("field-invalid", { field, expected, got: JSON.stringify({ type, database, table }) });
+}
+
+function refuseDeletion(destination: DestinationName, action: string, field: string): void {
+  if (action !== "delete" || destinationOf(destination).canDelete) return;
+  throw fail("field-invalid", { field, expected: "an action that is not delete", got: '"delete"' });
+}
+
+export function newTransformationOf(
+  sent: Static<typeof newTransformation>,
+  index: number,
+): TransformationInput {
+  const destination = destinationIn(sent.destination, `items[${index}].destination`);
+  refuseDeletion(destination, sent.action, `items[${index}].action`);
+  const { nulls = "keep", onError = "stop" } = sent;
+  return { ...sent, destination, nulls, onError };
+}
+
+export function transformationChangeOf(
+  sent: Static<typeof transformationChange>,
+  index: number,
+): TransformationChange {
+  const destination = changed(sent.destination);
+  return {
+    id: sent.id,
+    externalId: changed(sent.externalId) ?? undefined,
+    name: changed(sent.name) ?? undefined,
+    query: changed(sent.query) ?? undefined,
+    ...(destination && { destination: destinationIn(destination, `items[${index}].destination.set`) }),
+    action: changed(sent.action) ?? undefined,
+    nulls: changed(sent.nulls) ?? undefined,
+    onError: changed(sent.onError) ?? undefined,
+  };
+}
+
+export const transformationJson = (found: Transformation) => ({
+  id: found.id,
+  externalId: found.externalId,
+  name: found.name,
+  query: found.query,
+  destination: found.destination,
+  action: found.action,
+  nulls: found.nulls,
+  onError: found.onError,
+  owner: found.owner,
+  ownerId: found.ownerId,
+  marks: found.marks,
+  createdTime: found.createdTime,
+  lastUpdatedTime: found.lastUpdatedTime,
+});
+
+export const runJson = ({ owner: _, ...run }: TransformationRun) => run;
+
+/** JSON has no integers beyond 2^53. */
+export const previewValue = (value: string | number | bigint | null) =>
+  typeof value === "bigint" ? `${value}` : value;

@@ -1,0 +1,272 @@
+// Transformations over the API with the real engine: raw rows become a tree of assets, events and series.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Item, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const ask = (methodAndPath: string, body?: unknown, headers = {}) =>
+  server.ask.v06(methodAndPath, body, headers);
+
+const putRaw = (table: string, rows: readonly (readonly [key: string, columns: object])[]) =>
+  ask(`POST /raw/erp/${table}/create?ensureParent=true`, {
+    items: rows.map(([key, columns]) => ({ key, columns })),
+  });
+
+async function transformation(externalId: string, query: string, more: object = {}): Promise<number> {
+  const item = {
+    ...{ externalId, name: externalId, query, destination: { type: "assets" }, action: "upsert" },
+    ...more,
+  };
+  const { status, items, error } = await ask("POST /transformations", { items: [item] });
+  assert.equal(status, 200, error?.message ?? "");
+  return items[0]!["id"] as number;
+}
+
+/** Starts a run and waits for its end. */
+async function run(id: number): Promise<Item> {
+  const started = await ask(`POST /transformations/${id}/run`);
+  assert.equal(started.status, 200, started.error?.message ?? "");
+  return ended(id, started.items[0]!["id"] as number);
+}
+
+async function ended(id: number, runId: number): Promise<Item> {
+  for (;;) {
+    const [now] = (await ask(`GET /transformations/${id}/runs/${runId}`)).items;
+    if (now!["status"] !== "RUNNING") return now!;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const counts = ({ status, read, created, changed, unchanged, deleted, refused }: Item) => ({
+  ...{ status, read, created, changed, unchanged, deleted, refused },
+});
+const none = { created: 0, changed: 0, unchanged: 0, deleted: 0, refused: 0 };
+
+interface Plan {
+  readonly created: { readonly count: number; readonly rows: readonly Item[] };
+  readonly changed: { readonly count: number; readonly rows: readonly Item[] };
+  readonly refused: { readonly count: number; readonly rows: readonly Item[] };
+  readonly unchanged: number;
+}
+async function plan(id: number): Promise<Plan> {
+  const { status, json, error } = await ask(`POST /transformations/${id}/plan`);
+  assert.equal(status, 200, error?.message ?? "");
+  return (json as { data: Plan }).data;
+}
+
+const tree = `SELECT key AS externalId, title AS name, parent AS parentExternalId,
+  json_object('vendor', vendor) AS metadata FROM erp.plant`;
+
+test("raw rows become a tree; a second run changes nothing, and a plan shows what changes", async () => {
+  await putRaw("plant", [
+    ["pump", { title: "Pump", parent: "area", vendor: "KSB" }],
+    ["area", { title: "Area", parent: "site" }],
+    ["site", { title: "Site" }],
+  ]);
+  const id = await transformation("tree", tree);
+  const before = await plan(id);
+  assert.equal(before.created.count, 3);
+  assert.deepEqual((await ask("GET /assets")).items, [], "a plan writes nothing");
+  assert.deepEqual(counts(await run(id)), { ...none, status: "COMPLETED", read: 3, created: 3 });
+  const { items } = await ask("GET /assets");
+  const byName = new Map(items.map((one) => [one["name"], one]));
+  assert.equal(byName.get("Pump")!["parentId"], byName.get("Area")!["id"]);
+  assert.deepEqual(byName.get("Pump")!["metadata"], { vendor: "KSB" });
+  assert.deepEqual(byName.get("Site")!["metadata"], {});
+  assert.deepEqual(counts(await run(id)), { ...none, status: "COMPLETED", read: 3, unchanged: 3 });
+  assert.deepEqual((await ask("GET /assets")).items, items, "unchanged records are not written");
+  await putRaw("plant", [["pump", { title: "Pump", parent: "site", vendor: "Sulzer" }]]);
+  const { changed, unchanged } = await plan(id);
+  assert.equal(unchanged, 2);
+  assert.deepEqual(changed.rows[0]!["fields"], [
+    { field: "parentExternalId", old: "area", new: "site" },
+    { field: "metadata", old: { vendor: "KSB" }, new: { vendor: "Sulzer" } },
+  ]);
+  assert.deepEqual((await ask("GET /assets")).items, items);
+  assert.deepEqual(counts(await run(id)), {
+    ...none,
+    status: "COMPLETED",
+    read: 3,
+    changed: 1,
+    unchanged: 2,
+  });
+});
+
+test("a refused row stops the whole run, or is left out with its reason", async () => {
+  await putRaw("orders", [
+    ["1", { title: "Repair", start: 1_000 }],
+    ["2", { title: "Oil", start: "12,5" }],
+    ["3", { title: "Check", start: 3_000, asset: 77 }],
+  ]);
+  const query = `SELECT key AS externalId, title AS description, start AS startTime,
+    CASE WHEN asset IS NULL THEN NULL ELSE json_array(asset) END AS assetIds FROM erp.orders`;
+  const stops = await transformation("stops", query, { destination: { type: "events" } });
+  const stopped = await run(stops);
+  assert.equal(stopped["status"], "FAILED");
+  assert.match(stopped["problem"] as string, /^Row 2 was refused: .*startTime.*Nothing was written$/);
+  assert.deepEqual((await ask("GET /events")).items, []);
+  const skips = await transformation("skips", query, { destination: { type: "events" }, onError: "skip" });
+  const { refused } = await plan(skips);
+  assert.deepEqual(
+    refused.rows.map(({ key, column }) => [key, column]),
+    [
+      ["2", "startTime"],
+      ["3", "assetIds"],
+    ],
+  );
+  const done = await run(skips);
+  const expected = { ...none, status: "COMPLETED_WITH_REFUSALS", read: 3, created: 1, refused: 2 };
+  assert.deepEqual(counts(done), expected);
+  assert.deepEqual(
+    (await ask("GET /events")).items.map((event) => event["externalId"]),
+    ["1"],
+  );
+  const kept = (await ask("GET /raw/transformation_refusals/skips")).items;
+  assert.deepEqual(
+    kept.map(({ key, columns }) => [key, (columns as Item)["column"]]),
+    [
+      ["2", "startTime"],
+      ["3", "assetIds"],
+    ],
+  );
+});
+
+test("series, relationships and raw rows are created, changed and deleted", async () => {
+  const flow = await transformation("flow", "SELECT 'flow' AS name, 'm3/h' AS unit, 0 AS isString", {
+    destination: { type: "series" },
+  });
+  assert.equal((await run(flow))["created"], 1);
+  assert.equal((await run(flow))["unchanged"], 1);
+  const kind = { destination: { type: "series" } };
+  const fixed = await transformation("fixed", "SELECT 'flow' AS name, 1 AS isString", kind);
+  assert.match((await run(fixed))["problem"] as string, /isString cannot change/);
+  const link = (target: string) =>
+    `SELECT 'l' AS externalId, 'asset' AS sourceType, 'a' AS sourceExternalId, 'asset' AS targetType,
+     '${target}' AS targetExternalId`;
+  const id = await transformation("links", link("b"), { destination: { type: "relationships" } });
+  assert.equal((await run(id))["created"], 1);
+  const query = { set: link("c") };
+  await ask("POST /transformations/update", { items: [{ id, query }] });
+  assert.equal((await run(id))["changed"], 1);
+  assert.equal((await ask("GET /relationships/l")).items[0]!["targetExternalId"], "c");
+  await ask("POST /transformations/update", { items: [{ id, action: { set: "delete" } }] });
+  assert.equal((await run(id))["deleted"], 1);
+  assert.equal((await run(id))["unchanged"], 1);
+  const raw = { destination: { type: "raw", database: "erp", table: "copy" } };
+  const copy = await transformation("copy", "SELECT 'k' AS key, 1 AS a, NULL AS b", raw);
+  assert.equal((await run(copy))["created"], 1);
+  assert.deepEqual((await ask("GET /raw/erp/copy")).items[0]!["columns"], { a: 1 });
+});
+
+test("rows of the same key are refused unless they are equal", async () => {
+  const raw = { destination: { type: "raw", database: "erp", table: "twice" } };
+  const same = await transformation("same", "SELECT 'k' AS key, 1 AS a UNION ALL SELECT 'k', 1", raw);
+  assert.deepEqual(counts(await run(same)), {
+    ...none,
+    status: "COMPLETED",
+    read: 2,
+    created: 1,
+    unchanged: 1,
+  });
+  const other = await transformation("other", "SELECT 'k' AS key, 1 AS a UNION ALL SELECT 'k', 2", raw);
+  assert.match(
+    (await run(other))["problem"] as string,
+    /^Row 2 was refused: An earlier row has the same key/,
+  );
+});
+
+test("nulls keep or clear the values of a record", async () => {
+  const event = { destination: { type: "events" } };
+  const query = "SELECT 'n' AS externalId, 'x' AS description, 'v' AS \"metadata.a\", 'w' AS \"metadata.b\"";
+  await run(await transformation("first", query, event));
+  const nulls = "SELECT 'n' AS externalId, NULL AS description, NULL AS \"metadata.a\"";
+  assert.equal((await run(await transformation("keeps", nulls, event)))["unchanged"], 1);
+  const clears = await transformation("clears", nulls, { ...event, nulls: "clear" });
+  assert.equal((await run(clears))["changed"], 1);
+  const found = (await ask("GET /events")).items.find((one) => one["externalId"] === "n")!;
+  assert.deepEqual(found["metadata"], { b: "w" });
+  assert.ok(!("description" in found));
+});
+
+test("a preview shows rows and types; a wrong query is refused", async () => {
+  const preview = (query: string, limit?: number) => ask("POST /transformations/preview", { query, limit });
+  const { json } = await preview("SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, NULL", 1);
+  assert.deepEqual((json as { data: unknown }).data, {
+    columns: [
+      { name: "a", types: ["integer"] },
+      { name: "b", types: ["text"] },
+    ],
+    rows: [[1, "x"]],
+    isCut: true,
+  });
+  for (const wrong of ["SELECT", "SELECT * FROM erp.unknown", "DROP TABLE x"]) {
+    const { status, error } = await preview(wrong);
+    assert.deepEqual([status, error!.message.startsWith("The query has no result")], [400, true], wrong);
+  }
+  const id = await transformation("columns", "SELECT 'a' AS externalId, 1 AS colour");
+  const { error } = await ask(`POST /transformations/${id}/plan`);
+  assert.match(error!.message, /no column colour/);
+  assert.match((await run(id))["problem"] as string, /no column colour/);
+});
+
+/** A key of a new account with these capabilities. */
+async function keyWith(
+  uniqueName: string,
+  acls: readonly (readonly [string, ...string[]])[],
+): Promise<string> {
+  const made = async (path: string, item: object) => (await ask(`POST ${path}`, { items: [item] })).items[0]!;
+  const capabilities = acls.map(([acl, ...actions]) => ({ [acl]: { actions, scope: { all: {} } } }));
+  const { id } = await made("/groups", { name: uniqueName, capabilities });
+  const user = await made("/users", { uniqueName, groups: [id] });
+  return (await made("/apikeys", { userId: user["id"] }))["value"] as string;
+}
+
+test("a run has the rights of the account that saved it last", async () => {
+  const weak = { "api-key": await keyWith("weak", [["transformationsAcl", "READ", "WRITE"]]) };
+  const id = await transformation("rights", "SELECT 'r' AS externalId, 'R' AS name");
+  const items = [{ id, name: { set: "mine" } }];
+  assert.equal((await ask("POST /transformations/update", { items }, weak)).items[0]!["owner"], "weak");
+  const refused = await run(id);
+  assert.deepEqual([refused["status"], refused["created"]], ["FAILED", 0]);
+  assert.match(refused["problem"] as string, /assetsAcl/);
+  assert.equal((await ask(`POST /transformations/${id}/plan`, undefined, weak)).status, 403);
+  const query = "SELECT * FROM erp.plant";
+  const hidden = await ask("POST /transformations/preview", { query }, weak);
+  assert.equal(hidden.status, 400, "a table that the caller may not read does not exist");
+});
+
+test("runs are listed; only one runs at a time; a cancelled run writes nothing", async () => {
+  const slow = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000)
+    SELECT 's' AS externalId, 'S' AS name, max(i) AS description FROM n`;
+  const id = await transformation("slow", slow);
+  const [started] = (await ask(`POST /transformations/${id}/run`)).items;
+  const again = await ask(`POST /transformations/${id}/run`);
+  assert.equal(again.status, 409);
+  assert.equal((await ask(`POST /transformations/${id}/reset`, {})).status, 409);
+  const cancelled = await ask(`POST /transformations/${id}/runs/${started!["id"]}/cancel`);
+  assert.equal(cancelled.items[0]!["status"], "CANCELLED");
+  const [second] = (await ask(`POST /transformations/${id}/run`)).items;
+  assert.deepEqual(idsOf(await ask(`GET /transformations/${id}/runs`)), [second!["id"], started!["id"]]);
+  assert.equal((await ask("POST /transformations/delete", { items: [id] })).status, 200);
+  assert.equal((await ask(`GET /transformations/${id}`)).status, 404);
+  assert.deepEqual((await ask("GET /assets?externalId=s")).items, []);
+});
+
+test("a restart fails the runs that it interrupted, and they can be started again", async () => {
+  const slow = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000)
+    SELECT 's2' AS externalId, 'S' AS name, max(i) AS description FROM n`;
+  const id = await transformation("interrupted", slow);
+  const [started] = (await ask(`POST /transformations/${id}/run`)).items;
+  await server.restart();
+  const [after] = (await ask(`GET /transformations/${id}/runs/${started!["id"]}`)).items;
+  assert.equal(after!["status"], "FAILED");
+  await ask("POST /transformations/update", {
+    items: [{ id, query: { set: "SELECT 's2' AS externalId, 'S' AS name" } }],
+  });
+  assert.equal((await run(id))["created"], 1);
+});

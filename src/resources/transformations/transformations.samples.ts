@@ -1,0 +1,30 @@
+// Sample records of transformations for tests.
+import { all, bySort, type Filling, type SamplePart } from "../../../test/support/sample-part.ts";
+
+const one = (externalId: string, more: object = {}) => ({
+  ...{ externalId, name: externalId, query: "SELECT 'a' AS externalId" },
+  ...{ destination: { type: "events" }, action: "upsert", ...more },
+});
+
+export const transformationSamples: SamplePart = {
+  fill: fillTransformations,
+  async fillSmall({ ask }) {
+    await ask("POST /transformations", { items: [one("t", { nulls: "clear", onError: "skip" })] });
+  },
+  read: async ({ ask }) => ({
+    transformations: bySort(
+      (await all(ask, "/transformations")).map(({ id: _, owner: __, ownerId: ___, ...one }) => one),
+    ),
+  }),
+  single: { transformations: [one("one"), one("two")] },
+};
+
+async function fillTransformations({ ask, draws }: Filling): Promise<void> {
+  const items = Array.from({ length: 5 }, (_, i) =>
+    one(`${i}${draws.text()}`, {
+      ...{ query: `SELECT '${i}' AS "key", ' é\n' AS "b c"`, action: draws.pick(["create", "upsert"]) },
+      destination: { type: "raw", database: `d${i}`, table: `t ${i}` },
+    }),
+  );
+  await ask("POST /transformations", { items });
+}

@@ -1,0 +1,137 @@
+// Transformations: saved SQL queries whose rows become records of another resource.
+//
+// A run has the current rights of the account that saved the transformation last.
+import { permittedRecords } from "../../access/caller.ts";
+import type { Action } from "../../access/capabilities.ts";
+import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
+import { mapInSlices } from "../../query/map-in-slices.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
+import { changeValues } from "../common/changes.ts";
+import { refuseTakenExternalIds } from "../common/external-ids.ts";
+import {
+  type Transformation,
+  type TransformationInput,
+  transformationRunTable,
+  transformationTable,
+} from "./schema.ts";
+
+export type { Transformation, TransformationInput, TransformationRun } from "./schema.ts";
+
+/** Values to set; an absent member leaves its value. */
+export type TransformationChange = { readonly id: number } & {
+  readonly [Name in keyof TransformationInput]?: TransformationInput[Name] | undefined;
+};
+
+const recordType = { table: transformationTable, noun: "transformation" };
+
+export const permittedFor = (ctx: RequestContext, action: Action): Filter =>
+  permittedRecords(ctx.caller, "transformationsAcl", action);
+
+/** The account whose rights the runs have. Refuses (400) a caller without an account. */
+function ownerOf({ caller: { user, userId } }: RequestContext) {
+  if (userId === undefined) throw fail("transformation-account-needed", {});
+  return { owner: user, ownerId: userId };
+}
+
+/**
+ * Creates all transformations or none; the caller's account is their owner. Refuses (409) external ids that
+ * repeat or belong to another transformation.
+ */
+export async function createTransformations(
+  ctx: RequestContext,
+  items: readonly TransformationInput[],
+): Promise<Transformation[]> {
+  const permitted = permittedFor(ctx, "WRITE");
+  const owner = ownerOf(ctx);
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
+    const nowMs = ctx.system.nowMs();
+    const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
+    const rows = await mapInSlices(items, (item) => ({
+      ...item,
+      ...{ id: ctx.ids.next(), ...owner, marks: {}, ...times },
+    }));
+    await refuseTakenExternalIds(tx, recordType, rows);
+    await tx.insert(transformationTable, rows);
+    await refuseNotPermitted(tx, transformationTable, permitted, { acl: "transformationsAcl", rows });
+    return rows;
+  });
+}
+
+/** Returns one page of the transformations, by id. */
+export async function listTransformations(
+  ctx: RequestContext,
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
+): Promise<Page<Transformation>> {
+  const visible = and(permittedFor(ctx, "READ"), filter);
+  return ctx.catalog.read(ctx.projectId, (tx) =>
+    readPage(tx, transformationTable, { filter: visible, order: byId, page }),
+  );
+}
+
+/** Counts the matching transformations. */
+export async function countTransformations(ctx: RequestContext, filter: Filter): Promise<number> {
+  const visible = and(permittedFor(ctx, "READ"), filter);
+  return ctx.catalog.read(ctx.projectId, (tx) => tx.count(transformationTable, visible));
+}
+
+/** Refuses (404) an unknown transformation. */
+export const getTransformation = (ctx: RequestContext, id: number): Promise<Transformation> =>
+  ctx.catalog.read(ctx.projectId, (tx) => requireTransformation(tx, ctx, id, "READ"));
+
+export async function requireTransformation(
+  tx: CatalogReader,
+  ctx: RequestContext,
+  id: number,
+  action: Action,
+): Promise<Transformation> {
+  const named = { ids: [id], field: "transformationId", status: 404 } as const;
+  const [found] = await existingRecords(tx, transformationTable, permittedFor(ctx, action), named);
+  return found!;
+}
+
+/**
+ * Changes all transformations or none; the caller's account becomes their owner, so that no caller can
+ * run a query with the rights of another account.
+ */
+export async function updateTransformations(
+  ctx: RequestContext,
+  changes: readonly TransformationChange[],
+): Promise<Transformation[]> {
+  const permitted = permittedFor(ctx, "WRITE");
+  const owner = ownerOf(ctx);
+  const named = { ids: changes.map(({ id }) => id), field: "items" };
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
+    const before = await existingRecords(tx, transformationTable, permitted, named);
+    const nowMs = ctx.system.nowMs();
+    const after = await mapInSlices(before, (row, index) =>
+      changeValues(row, { ...changes[index]!, ...owner }, nowMs),
+    );
+    await refuseTakenExternalIds(tx, recordType, after);
+    await tx.replace(transformationTable, after);
+    return after;
+  });
+}
+
+/**
+ * Deletes all transformations with their runs, or none, and cancels runs that have not ended. Refuses (400)
+ * unknown and repeated ids.
+ */
+export async function deleteTransformations(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  const permitted = permittedFor(ctx, "WRITE");
+  const running = await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await existingRecords(tx, transformationTable, permitted, { ids, field: "items" });
+    const filter = and(oneOf("transformationId", ids), equals("status", "RUNNING"));
+    const page = { limit: ids.length };
+    const running = await tx.find(transformationRunTable, { filter, order: byId, page });
+    await tx.remove(transformationTable, oneOf("id", ids));
+    await tx.remove(transformationRunTable, oneOf("transformationId", ids));
+    return running;
+  });
+  await Promise.all(running.map(({ id }) => ctx.transformations.jobs.cancel(id)));
+}
