@@ -331,14 +331,17 @@ function treeOf(
 function idsBelow({ tree, ids }: FilterOf<"inSubtree">, subject: Subject): SqlExpression {
   const { tenant, expressions } = subject;
   const { name, path } = treeOf(tree, subject);
-  const [root, below] = [sql`root.${path}`, sql`below.${path}`];
+  const below = sql`below.${path}`;
   const project = sql.ref(projectColumn);
+  const roots = expressions.computedOnce(
+    sql`select ${path} as path from ${name}
+      where id in ${expressions.listed(ids, "number")} and ${project} = ${tenant}`,
+  );
   // The paths below `/1/7/` are those from `/1/7/` up to, but excluding, `/1/70`: `0` follows `/`.
-  return sql`(
+  return expressions.computedOnce(sql`
     select ${ids.length > 1 ? sql`distinct ` : sql``}below.id as id
-    from ${name} root cross join ${name} below
-    where root.id in ${expressions.listed(ids, "number")} and root.${project} = ${tenant}
-      and below.${project} = ${tenant} and ${below} >= ${root}
-      and ${below} < substr(${root}, 1, length(${root}) - 1) || '0'
-  )`;
+    from ${roots} root cross join ${name} below
+    where below.${project} = ${tenant} and ${below} >= root.path
+      and ${below} < substr(root.path, 1, length(root.path) - 1) || '0'
+  `);
 }

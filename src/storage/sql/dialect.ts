@@ -35,6 +35,8 @@ export interface OrderedScan {
 export interface Expressions {
   /** A subquery in parentheses of any number of values, for use after `in`. */
   listed(values: readonly (string | number)[], type: ListType): SqlExpression;
+  /** The query in parentheses, as a subquery that runs once and not for each record. */
+  computedOnce(query: SqlExpression): SqlExpression;
   /** A subquery in parentheses of the elements of a JSON array as `value`, for use after `in` or `from`. */
   elements(array: SqlExpression, type: ListType): SqlExpression;
   /** The JSON array of ids without the values of a `listed` subquery, in the same order. */

@@ -4,7 +4,9 @@ import { test } from "node:test";
 import pg from "pg";
 import { needs } from "../../../test/support/needs.ts";
 import { newDatabase } from "../../../test/support/postgres.ts";
+import { underAsset } from "../../access/asset-subtree.ts";
 import { realSystem } from "../../lib/system.ts";
+import { type AssetRow, assetTable } from "../../resources/assets/schema.ts";
 import { tables } from "../../resources.ts";
 import type { AnyTable } from "../catalog.ts";
 import { openPostgresCatalog } from "./postgres-catalog.ts";
@@ -74,3 +76,35 @@ test(
     await drop();
   },
 );
+
+// A server deletes at any time, also before autovacuum has collected statistics.
+test("without statistics, a subtree is deleted in linear work", needs("postgresql"), async () => {
+  const { url, drop } = await newDatabase();
+  const catalog = await openPostgresCatalog({ url, tables, system: realSystem });
+  const client = new pg.Client(url);
+  await client.connect();
+  await client.query("alter table assets set (autovacuum_enabled = off)");
+  const count = 170;
+  const common = { depth: 1, metadata: {}, createdTime: 1, lastUpdatedTime: 1 };
+  const ids = Array.from({ length: count }, (_, index) => index + 2);
+  const children = ids.map((id) => ({ ...common, id, name: `pump ${id}`, parentId: 1, path: `/1/${id}/` }));
+  const root = { ...common, id: 1, name: "plant", path: "/1/" };
+  const other = { ...root, id: 1_000, path: "/1000/" };
+  const assets: AssetRow[] = [root, ...children, other];
+  await catalog.write(1, (tx) => tx.insert(assetTable, assets));
+  assert.equal(await catalog.write(1, (tx) => tx.remove(assetTable, underAsset([1]))), count + 1);
+  const left = await catalog.read(1, (tx) => tx.get(assetTable, [1, 2, 1_000]));
+  assert.deepEqual(
+    left.map((one) => one?.id),
+    [1_000],
+  );
+  // Sessions report what they have read when they end.
+  await catalog.close();
+  const { rows } = await client.query<{ read: string }>(
+    `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_user_tables
+     where relname = 'assets'`,
+  );
+  assert.ok(Number(rows[0]!.read) < 100 * count, `${rows[0]!.read} records were read`);
+  await client.end();
+  await drop();
+});

@@ -134,6 +134,7 @@ export function expressionsWith(fold: string): Expressions {
       if (how === "equal") return sql`${value} = ${start}`;
       return sql`(${value} >= ${start} and ${value} <= ${start} || ${sql.lit(lastLetters)})`;
     },
+    computedOnce: (query) => sql`(with found as materialized (${query}) select * from found)`,
     isUnder: (path, assetIds) =>
       sql`string_to_array(${path}, '/') && ${assetIds.map((id) => String(id))}::text[]`,
   };

@@ -92,5 +92,7 @@ export const expressions: Expressions = {
     const end = endOfPrefix(start);
     return end === undefined ? sql`${value} >= ${start}` : sql`${value} >= ${start} and ${value} < ${end}`;
   },
+  // SQLite runs a subquery without references to the record once.
+  computedOnce: (query) => sql`(${query})`,
   isUnder: (path, assetIds) => sql`is_under(${path}, (select roots_of(${assetIds.join("/")})))`,
 };
