@@ -84,7 +84,7 @@ export const datapointsLimits = {
     "The longest pause before a busy replica of ClickHouse is tried again.",
   ),
   clickHouseInsertIntervalMs: limit(
-    20,
+    5,
     "ms",
     "Between the starts of two inserts into ClickHouse, which merges the part of each insert.",
   ),
