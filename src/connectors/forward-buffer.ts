@@ -122,9 +122,9 @@ export class ForwardBuffer {
     });
   }
 
-  /** Whether records of this size would make the buffer larger than its bound. */
+  /** Whether records of this size fit below the bound. An empty buffer takes records of any size. */
   hasRoomFor(bytes: number): boolean {
-    return this.#state.bytes + bytes <= this.#bounds.bytesMax;
+    return this.#state.items === 0 || this.#state.bytes + bytes <= this.#bounds.bytesMax;
   }
 
   /** The oldest entries of one kind: at least one if there is any, then up to `itemsMax` items. */
@@ -269,7 +269,7 @@ export class ForwardBuffer {
   }
 
   #makeRoom(bytes: number): void {
-    this.#dropWhile("full", () => this.#state.items > 0 && !this.hasRoomFor(bytes));
+    this.#dropWhile("full", () => !this.hasRoomFor(bytes));
   }
 
   #dropWhile(why: Drop["why"], isDropped: (oldest: { readonly putMs: number }) => boolean): void {

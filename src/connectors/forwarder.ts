@@ -135,7 +135,7 @@ export class Forwarder {
     return refused;
   }
 
-  /** Halves what the server refuses (400) until it is one item, which is given up. */
+  /** Halves what the server refuses until it is one item, which is given up. */
   async #sendInParts<Item>(sending: Sending<Item>): Promise<number> {
     const { items, send, countOf, nameOf } = sending;
     if (items.length === 0) return 0;
@@ -143,8 +143,9 @@ export class Forwarder {
       await send(items);
       return 0;
     } catch (problem) {
-      const isRefused = problem instanceof ServerProblem && [400, 404, 409, 413].includes(problem.status!);
-      if (!isRefused) throw problem;
+      if (!(problem instanceof ServerProblem)) throw problem;
+      const isRefused = isAboutRecords(problem);
+      if (!isRefused && !(isTooLarge(problem) && items.length > 1)) throw problem;
       if (items.length > 1) {
         const half = items.length >> 1;
         const first = await this.#sendInParts({ ...sending, items: items.slice(0, half) });
@@ -182,14 +183,34 @@ export class Forwarder {
 
   /** An event for each gap, so that people see it beside the data. */
   async #tellDrops(): Promise<void> {
-    const { buffer, destination } = this.#options;
+    const { buffer, destination, health } = this.#options;
     if (buffer.counts.dropped === 0) return;
     const drops = buffer.finalDrops();
     if (drops.length === 0) return;
-    await destination.createEvents(drops.map((drop) => eventOf(drop, buffer.instance)));
+    try {
+      await destination.createEvents(drops.map((drop) => eventOf(drop, buffer.instance)));
+    } catch (problem) {
+      if (!(problem instanceof ServerProblem)) throw problem;
+      // They wait: a key that may not write events must not slow down the records.
+      health.problem("drops", `The events about dropped records were not written: ${problem.message}`);
+      return;
+    }
+    health.solved("drops");
     buffer.removeDrops(drops);
   }
 }
+
+/**
+ * Whether Millrace refuses the records themselves. Otherwise they stay in the buffer: a proxy that responds
+ * with 404 while the server is updated, or a project that is gone, says nothing about them.
+ */
+function isAboutRecords({ status, error }: ServerProblem): boolean {
+  if (error["code"] !== status) return false;
+  return status === 404 ? error["notFound"] !== undefined : [400, 409, 413].includes(status!);
+}
+
+/** Also for a proxy, which may have a lower bound than Millrace. */
+const isTooLarge = ({ status }: ServerProblem): boolean => status === 413;
 
 const eventOf = ({ id, why: reason, items, fromMs, toMs }: Drop, instance: string): SourceEvent => ({
   sourceId: `${instance}:dropped:${id}`,

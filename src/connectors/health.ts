@@ -11,6 +11,7 @@ export type ProblemPlace =
   | `source ${string}`
   | "server"
   | "sending"
+  | "drops"
   | "report"
   | "buffer"
   | "disk"
