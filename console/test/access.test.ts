@@ -3,7 +3,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+import {
+  assertAccessible,
+  assertSelectedTabInSight,
+  type ConsoleUnderTest,
+  startConsole,
+} from "./browser.ts";
 
 let console: ConsoleUnderTest;
 const ids: Record<string, number> = {};
@@ -251,6 +256,7 @@ describe("rights and looks", () => {
         await page.getByRole("tabpanel").waitFor();
         await page.waitForLoadState("networkidle");
         await assertAccessible(page);
+        await assertSelectedTabInSight(page);
         const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
         assert.equal(isCut, false, `${tab} is wider than ${width} px`);
       }

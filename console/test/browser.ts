@@ -86,6 +86,15 @@ async function signIn(context: BrowserContext, server: TestServer, apiKey: strin
   assert.equal(response.status(), 200, await response.text());
 }
 
+/** Fails when the selected tab is beyond an edge of the window. */
+export async function assertSelectedTabInSight(page: Page): Promise<void> {
+  const { left, right } = (await page.evaluate(
+    `document.querySelector("[role=tab][aria-selected=true]").getBoundingClientRect().toJSON()`,
+  )) as { left: number; right: number };
+  const { width } = page.viewportSize()!;
+  assert.ok(left >= 0 && right <= width, `the tab is from ${left} to ${right} in a window of ${width} px`);
+}
+
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const transitionsEnd = `Promise.allSettled(

@@ -12,7 +12,12 @@ import { startMosquitto } from "../../test/support/mosquitto.ts";
 import { needs } from "../../test/support/needs.ts";
 import { endLeftProcesses, runMillrace } from "../../test/support/process.ts";
 import { idsOf } from "../../test/support/server.ts";
-import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+import {
+  assertAccessible,
+  assertSelectedTabInSight,
+  type ConsoleUnderTest,
+  startConsole,
+} from "./browser.ts";
 
 const startMs = Date.now();
 let passedMs = 0;
@@ -177,5 +182,8 @@ it("has no faults of accessibility, light and dark, wide and narrow", async () =
     const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
     assert.equal(isCut, false, `the page is wider than ${width} px`);
   }
+  await page.goto(`${console.server.baseUrl}/connect?tool=connector`);
+  await page.getByRole("heading", { name: "A key for a connector" }).waitFor();
+  await assertSelectedTabInSight(page);
   await console.release(page);
 });

@@ -35,6 +35,19 @@ describe("the page of operations", () => {
     await console.release(page);
   });
 
+  it("has no rates before its second reading, the latency included", async () => {
+    const page = await console.open({ path: "/" });
+    let readings = 0;
+    await page.route("**/metrics", async (route) => {
+      readings += 1;
+      if (readings === 1) await route.continue();
+    });
+    await page.goto(`${console.server.baseUrl}/operations`);
+    for (const name of ["Requests", "Latency, 95 of 100 requests"])
+      await page.getByRole("group", { name, exact: true }).getByText("…").waitFor();
+    await page.context().close();
+  });
+
   it("says what is wrong and what to do", async () => {
     const page = await console.open({ path: "/" });
     const health = {

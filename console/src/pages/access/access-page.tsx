@@ -7,7 +7,7 @@ import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty } from "../../ui/page-states.tsx";
-import classes from "./access.module.css";
+import { TabList } from "../../ui/tab-list.tsx";
 import { AccountsTab } from "./accounts-tab.tsx";
 import { CategoriesTab } from "./categories-tab.tsx";
 import { ExplainTab } from "./explain-tab.tsx";
@@ -43,7 +43,12 @@ export function AccessPage() {
   const fills = ["accounts", "keys", "categories"].includes(tab) || (tab === "groups" && group === undefined);
   return (
     <AccessTabs tab={tab}>
-      <Page title="Access" fills={fills} toolbar={<TabList />} actions={<CopyList tab={tab} group={group} />}>
+      <Page
+        title="Access"
+        fills={fills}
+        toolbar={<AccessTabList tab={tab} />}
+        actions={<CopyList tab={tab} group={group} />}
+      >
         <Tabs.Panel value={tab} h={fills ? "100%" : undefined}>
           {tab === "groups" && group !== undefined ? <GroupPage key={group} id={group} /> : <Content />}
         </Tabs.Panel>
@@ -65,15 +70,15 @@ function AccessTabs({ tab, children }: { tab: AccessTab; children: ReactNode }) 
   );
 }
 
-function TabList() {
+function AccessTabList({ tab }: { tab: AccessTab }) {
   return (
-    <Tabs.List className={classes["tabs"]} aria-label="Parts of access">
+    <TabList selected={tab} aria-label="Parts of access">
       {accessTabs.map((value) => (
         <Tabs.Tab key={value} value={value}>
           {labels[value]}
         </Tabs.Tab>
       ))}
-    </Tabs.List>
+    </TabList>
   );
 }
 

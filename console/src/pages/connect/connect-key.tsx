@@ -47,7 +47,7 @@ export function ConnectKey({ tool, onCreated, onClose }: ConnectKeyProps) {
   const create = useCreateKey(session, onCreated);
   return (
     <EditDialog
-      title={`New key for ${label}`}
+      title={`New key for ${guides[tool].keyFor ?? label}`}
       action="Create the key"
       isComplete={!isScoped || assets.length === 1}
       {...{ isPending: create.isPending, problem: create.error, onClose }}

@@ -10,6 +10,7 @@ import { useProject } from "../../session/session.ts";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Secret } from "../../ui/secret.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import classes from "./connect.module.css";
 import { ConnectKey, type NewConnectKey, useMayCreateKeys } from "./connect-key.tsx";
 import { Connectors } from "./connectors.tsx";
@@ -48,13 +49,13 @@ export function ConnectPage() {
     >
       <Connectors />
       <Tabs value={tool} onChange={open} activateTabWithKeyboard={false}>
-        <Tabs.List className={classes["tools"]} aria-label="Tools">
+        <TabList selected={tool} aria-label="Tools">
           {tools.map((one) => (
             <Tabs.Tab key={one} value={one}>
               {guides[one].label}
             </Tabs.Tab>
           ))}
-        </Tabs.List>
+        </TabList>
         <Tabs.Panel value={tool} pt="md">
           <Stack maw={860}>
             <KeyPart {...{ tool, newKey }} onCreated={(key) => setNewKeys({ ...newKeys, [use]: key })} />
@@ -81,11 +82,11 @@ function KeyPart({ tool, newKey, onCreated }: KeyPartProps) {
       <Group justify="space-between" gap="sm">
         <Stack gap={2} className={classes["grow"]}>
           <Title order={2} size="h5">
-            A key for {guides[tool].label}
+            A key for {guides[tool].keyFor ?? guides[tool].label}
           </Title>
           <Text size="sm" c="var(--text-quiet)">
             {mayCreate
-              ? "Each tool gets its own key, so that you can end it alone. The texts below then have it."
+              ? "Each tool gets its own key, which can be deleted alone. The steps below then contain it."
               : "You may not create keys. Ask an administrator for one, and put it in place of mr_... below."}
           </Text>
         </Stack>

@@ -19,6 +19,8 @@ export type GuideStep =
 
 export interface Guide {
   readonly label: string;
+  /** With its article, where the label is no name. */
+  readonly keyFor?: string;
   readonly steps: (context: GuideContext) => readonly GuideStep[];
 }
 
@@ -48,7 +50,7 @@ export const guides: Readonly<Record<Tool, Guide>> = {
   javascript: { label: "JavaScript", steps: javaScript },
   curl: { label: "curl", steps: curl },
   odata: { label: "OData", steps: odata },
-  connector: { label: "Connector", steps: connector },
+  connector: { label: "Connector", keyFor: "a connector", steps: connector },
 };
 
 function powerBi({ project, series, key }: GuideContext): GuideStep[] {

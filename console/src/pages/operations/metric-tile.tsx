@@ -16,8 +16,10 @@ interface MetricTileProps {
 }
 
 export function MetricTile({ figure, readings }: MetricTileProps) {
-  const { label, withoutValue = "…" } = figure;
+  const { label } = figure;
   const last = readings.at(-1)!;
+  // The first reading has no rates yet.
+  const withoutValue = (last.rates && figure.withoutValue) ?? "…";
   const value = figure.value(last);
   const warning = figure.warning?.(last);
   const points = readings.flatMap((reading) => {

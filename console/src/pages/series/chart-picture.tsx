@@ -17,6 +17,8 @@ interface ChartPictureProps {
 const height = 260;
 const margin = { left: 52, right: 8, top: 8, bottom: 24 };
 const ticksPerWidth = 110;
+/** At least that of digits in the font of the ticks. */
+const tickCharacterWidth = 7;
 
 export function ChartPicture({ buckets, startMs, endMs, bucketMs, isStep, label }: ChartPictureProps) {
   const { ref, width } = useElementSize();
@@ -27,6 +29,8 @@ export function ChartPicture({ buckets, startMs, endMs, bucketMs, isStep, label 
     height - margin.bottom - ((value - low) / (high - low)) * (height - margin.top - margin.bottom);
   const runs = runsOf(buckets, bucketMs);
   const times = timeTicks({ startMs, endMs }, Math.max(2, Math.floor(width / ticksPerWidth)));
+  const inside = (left: number, { length }: string) =>
+    Math.min(left, width - (length * tickCharacterWidth) / 2);
   return (
     <div ref={ref}>
       <svg
@@ -50,7 +54,13 @@ export function ChartPicture({ buckets, startMs, endMs, bucketMs, isStep, label 
           </g>
         ))}
         {times.map(({ timeMs, text }) => (
-          <text key={timeMs} className={classes["tick"]} x={x(timeMs)} y={height - 6} textAnchor="middle">
+          <text
+            key={timeMs}
+            className={classes["tick"]}
+            x={inside(x(timeMs), text)}
+            y={height - 6}
+            textAnchor="middle"
+          >
             {text}
           </text>
         ))}
