@@ -97,6 +97,28 @@ describe("the tree", () => {
   });
 });
 
+it("the path of a hit is loaded at once, without a wait for the asset itself", async () => {
+  const page = await console.open({ path: "/assets?query=Valve" });
+  const recordOf = (name: string) => new RegExp(`/assets/${ids[name]}$`);
+  const held = Promise.withResolvers<void>();
+  await page.route(recordOf("Valve"), async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const requested = [
+    page.waitForRequest(recordOf("Plant")),
+    page.waitForRequest(recordOf("Tank")),
+    page.waitForRequest(new RegExp(`/assets/children\\?.*parentId=${ids["Tank"]}`)),
+  ];
+  await page.getByRole("link", { name: "Valve" }).click();
+  await Promise.all(requested);
+  assert.equal(await item(page, "Valve").count(), 0);
+  held.resolve();
+  await page.getByRole("heading", { name: "Valve" }).waitFor();
+  await item(page, "Valve").waitFor();
+  await page.context().close();
+});
+
 describe("the page of an asset", () => {
   it("shows its path, series with the latest value, events and relationships", async () => {
     const page = await console.open({ path: `/assets/${ids["P-25000"]}` });

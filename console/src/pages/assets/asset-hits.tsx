@@ -1,13 +1,13 @@
 // The assets that a search finds, best matches first.
 import { Text } from "@mantine/core";
-import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { KeyboardEvent } from "react";
 import { type Asset, getAssetsSearch } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import classes from "./assets.module.css";
-import { pathQuery } from "./use-tree.ts";
+import { useAssetTree } from "./tree-context.ts";
 
 const hitsMax = 100;
 
@@ -39,9 +39,8 @@ export function AssetHits({ query }: { query: string }) {
   );
 }
 
-function Hit({ asset: { id, name, description } }: { asset: Asset }) {
-  const client = useQueryClient();
-  const project = useProject();
+function Hit({ asset: { id, name, description, path } }: { asset: Asset }) {
+  const tree = useAssetTree();
   return (
     <li>
       <Link
@@ -49,7 +48,7 @@ function Hit({ asset: { id, name, description } }: { asset: Asset }) {
         params={{ id }}
         className={classes["hit"]}
         // Before the button is released, which takes a tenth of a second.
-        onPointerDown={() => void client.prefetchQuery(pathQuery(project, id))}
+        onPointerDown={() => tree.prepare(path)}
       >
         <span>{name}</span>
         {description !== undefined && <small>{description}</small>}

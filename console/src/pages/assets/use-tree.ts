@@ -32,6 +32,8 @@ export interface AssetTree {
   open(id: number): Promise<void>;
   close(id: number): void;
   loadMore(row: MoreRow): Promise<void>;
+  /** Begins to load the records and levels of a path of ids, which `reveal` then needs. */
+  prepare(path: readonly number[]): void;
   /** Opens the tree down to an asset, and loads only the levels on the way. */
   reveal(id: number): Promise<void>;
   /** Loads the open levels again, after assets were created, moved or deleted. */
@@ -49,7 +51,8 @@ export function useTree(): AssetTree {
       current.current = next(current.current);
       setTree(current.current);
     };
-    const { loadLevel, loadTop, loadDownTo, loadAgain } = levelsOf(loader, () => current.current, change);
+    const levels = levelsOf(loader, () => current.current, change);
+    const { loadLevel, loadTop, loadDownTo, loadAgain, startOf } = levels;
     const guarded = async (work: () => Promise<void>) => {
       try {
         await work();
@@ -71,6 +74,10 @@ export function useTree(): AssetTree {
           const added = await loader.run(parentId, next).finally(() => loader.end(next.cursor));
           change((now) => withRun(now, parentId, { ...added, start }));
         }),
+      prepare: (path: readonly number[]) => {
+        for (const id of path) void loader.record(id).catch(hiddenAsNull);
+        void Promise.all(levelsDownTo(path).map(startOf)).catch(() => undefined);
+      },
       reveal: (id: number) => guarded(() => loadDownTo(id)),
       reload: async () => {
         await guarded(loadAgain);
@@ -94,6 +101,9 @@ const withRuns = (tree: Tree, runs: readonly LoadedRun[]): Tree =>
     return level?.runs.some(({ start }) => start === run.start) ? now : withRun(now, parentId, run);
   }, tree);
 
+/** The parents of the levels that a path goes through. */
+const levelsDownTo = (path: readonly number[]): ParentId[] => [undefined, ...path.slice(0, -1)];
+
 type ChangeTree = (next: (tree: Tree) => Tree) => void;
 
 function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
@@ -105,11 +115,12 @@ function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
   /** The start of a level that is not loaded. A level that the person may not see has none. */
   const startOf = async (parentId: ParentId): Promise<LoadedRun[]> => {
     if (tree().levels.has(parentId)) return [];
-    const run = await loader.run(parentId, {}).catch(hiddenAsNull);
+    const run = await loader.start(parentId).catch(hiddenAsNull);
     return run === null ? [] : [{ parentId, run }];
   };
   return {
     loadLevel,
+    startOf,
     /** A single topmost asset is open at first. */
     async loadTop() {
       if (tree().levels.has(undefined)) return;
@@ -122,7 +133,7 @@ function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
     /** Loads the levels down to an asset, as many at a time as possible, and shows them together. */
     async loadDownTo(id: number) {
       const { path: ids } = await loader.record(id);
-      const starts = [undefined, ...ids.slice(0, -1)].map(startOf);
+      const starts = levelsDownTo(ids).map(startOf);
       const [path, ...started] = await Promise.all([loader.path(id), ...starts]);
       const withStarts = withRuns(tree(), started.flat());
       const others = path.map(async (asset, at): Promise<LoadedRun[]> => {
@@ -163,15 +174,8 @@ function useLoader() {
       /** Whether no one else continues from this cursor already. */
       begin: (cursor: string) => !running.has(cursor) && running.add(cursor).size > 0,
       end: (cursor: string) => void running.delete(cursor),
-      async run(parentId: ParentId, { from, cursor }: Partial<Continuation>): Promise<Run> {
-        const { data } = await getAssetsChildren(project, { parentId, $from: from, cursor, limit: pageSize });
-        const { items, nextCursor } = data;
-        return {
-          items,
-          start: from,
-          next: nextCursor === undefined ? undefined : { cursor: nextCursor, from },
-        };
-      },
+      run: (parentId: ParentId, at: Partial<Continuation>) => readRun(project, parentId, at),
+      start: (parentId: ParentId) => queryClient.fetchQuery(startQuery(project, parentId)),
       record: (id: number) => queryClient.fetchQuery(recordQuery(project, id)),
       path: (id: number) => queryClient.ensureQueryData(pathQuery(project, id)),
     };
@@ -187,13 +191,30 @@ const recordQuery = (project: string, id: number) => ({
   queryFn: ({ signal }: { readonly signal: AbortSignal }) => readAsset(project, id, signal),
 });
 
+async function readRun(
+  project: string,
+  parentId: ParentId,
+  { from, cursor }: Partial<Continuation>,
+): Promise<Run> {
+  const { data } = await getAssetsChildren(project, { parentId, $from: from, cursor, limit: pageSize });
+  const { items, nextCursor } = data;
+  return { items, start: from, next: nextCursor === undefined ? undefined : { cursor: nextCursor, from } };
+}
+
+/** The first assets of a level. */
+const startQuery = (project: string, parentId: ParentId) => ({
+  queryKey: ["assets", project, "start of level", parentId ?? null],
+  staleTime: recordStaleMs,
+  queryFn: () => readRun(project, parentId, {}),
+});
+
 /** An asset with its ancestors, the topmost first; without those that the person may not see. */
 export const pathQuery = (project: string, id: number) => ({
   queryKey: ["assets", project, "path", id],
-  queryFn: async ({ client, signal }: QueryFunctionContext): Promise<readonly Asset[]> => {
+  queryFn: async ({ client }: QueryFunctionContext): Promise<readonly Asset[]> => {
     const asset = await client.fetchQuery(recordQuery(project, id));
     const above = await Promise.all(
-      asset.path.slice(0, -1).map((one) => readAsset(project, one, signal).catch(hiddenAsNull)),
+      asset.path.slice(0, -1).map((one) => client.fetchQuery(recordQuery(project, one)).catch(hiddenAsNull)),
     );
     return [...above.filter((one) => one !== null), asset];
   },
