@@ -108,3 +108,20 @@ test("without statistics, a subtree is deleted in linear work", needs("postgresq
   await client.end();
   await drop();
 });
+
+test("a search finds few records that an inverted index has not sorted in", needs("postgresql"), async () => {
+  const { url, drop } = await newDatabase();
+  const catalog = await openPostgresCatalog({ url, tables, system: realSystem });
+  const client = new pg.Client(url);
+  await client.connect();
+  const { rows } = await client.query<{ name: string; options: string }>(
+    `select c.relname::text as name, array_to_string(c.reloptions, ' ') as options
+     from pg_class c join pg_am m on m.oid = c.relam
+     where m.amname = 'gin' and c.relnamespace = 'public'::regnamespace`,
+  );
+  assert.ok(rows.length > 5, `${rows.length} inverted indexes`);
+  for (const { name, options } of rows) assert.equal(options, "gin_pending_list_limit=64", name);
+  await client.end();
+  await catalog.close();
+  await drop();
+});
