@@ -86,6 +86,38 @@ async function signIn(context: BrowserContext, server: TestServer, apiKey: strin
   assert.equal(response.status(), 200, await response.text());
 }
 
+interface Look {
+  readonly colorScheme: "light" | "dark";
+  readonly width: number;
+}
+
+export const everyLook: readonly Look[] = [
+  { colorScheme: "light", width: 1440 },
+  { colorScheme: "light", width: 360 },
+  { colorScheme: "dark", width: 360 },
+  { colorScheme: "dark", width: 1440 },
+];
+export const oppositeLooks: readonly Look[] = everyLook.filter((_, index) => index % 2 === 0);
+
+/**
+ * Fails when an open page has faults of accessibility or is wider than the window, in one of the looks. One
+ * page for all looks: each load takes a second of processor time. `isSettled` waits for the content.
+ */
+export async function assertAccessibleInLooks(
+  page: Page,
+  looks: readonly Look[],
+  isSettled: () => Promise<unknown>,
+): Promise<void> {
+  for (const { colorScheme, width } of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 740 });
+    await isSettled();
+    await assertAccessible(page);
+    const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
+    assert.equal(isCut, false, `${page.url()} is wider than a window of ${width} px`);
+  }
+}
+
 /** Fails when the selected tab is beyond an edge of the window. */
 export async function assertSelectedTabInSight(page: Page): Promise<void> {
   const { left, right } = (await page.evaluate(
