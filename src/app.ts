@@ -34,6 +34,7 @@ import { createHttp } from "./http/server.ts";
 import { InfluxState } from "./influx/influx-state.ts";
 import { type Installation, openInstallation, secretFor } from "./installation.ts";
 import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
+import { LruCache } from "./lib/lru-cache.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
 import type { System } from "./lib/system.ts";
 import { limits } from "./limits.ts";
@@ -178,6 +179,7 @@ const backgroundWork = (
   jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
   demos: new RunningDemos(startDemoThread, (problem) => log.error({ problem }, "The demo plant failed")),
   transformations: {
+    columnNames: new LruCache(limits.transformationTablesKnown),
     runner: processSqlRunner({ folderPrefix: `millrace-sql-${nameOf(data)}-` }),
     jobs: new RunningJobs((problem) =>
       log.error({ err: problem }, "A fault ended a run of a transformation"),

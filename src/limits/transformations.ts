@@ -24,6 +24,17 @@ export const transformationsLimits = {
     "Runs of a transformation that are listed. The oldest are deleted.",
   ),
   transformationSourceRows: limit(1_000, "rows", "Rows of a table that a query reads at a time."),
+  transformationPageLength: limit(
+    2 * 2 ** 20,
+    "characters",
+    "Characters of raw rows that a query reads at a time. A page has one row at least.",
+  ),
+  transformationTablesKnown: limit(1_000, "tables", "Raw tables whose column names are cached."),
+  transformationColumnsMax: limit(
+    10_000,
+    "columns",
+    "Columns of a raw table in queries. Further keys of its rows are read with `raw_rows`.",
+  ),
   transformationPreviewRows: limit(1_000, "rows", "Rows of a preview."),
   transformationValueLength: limit(
     200,

@@ -1,4 +1,5 @@
 // Databases and tables by name, in a transaction: finds, refuses or creates them.
+import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
@@ -50,6 +51,12 @@ export async function existingTable(
 ): Promise<TableRecord> {
   const [found] = await existingTables(tx, permitted, { database, tables: [table] });
   return found!;
+}
+
+/** The id of a table: another table of the same name has another one. Refuses like `existingTables`. */
+export async function rawTableId(ctx: RequestContext, name: TableName): Promise<number> {
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "READ");
+  return (await ctx.catalog.read(ctx.projectId, (tx) => existingTable(tx, permitted, name))).id;
 }
 
 /** Creates missing databases; existing ones do not change. */

@@ -13,9 +13,9 @@ import {
   type SqlSummary,
 } from "../../../sql-runner/sql-runner.ts";
 import type { RowError, TransformationInput } from "../schema.ts";
+import { openSource } from "../source/source.ts";
 import type { Candidate, RecordDestination } from "./destination.ts";
 import { candidateOf, refuseUnknownColumns } from "./rows.ts";
-import { openSource } from "./source.ts";
 
 /** Receives rows in groups of at most `limits.transformationCommitRows`. */
 export interface ResultConsumer {

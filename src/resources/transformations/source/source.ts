@@ -1,7 +1,6 @@
 // The tables of queries: raw tables and records, with the rights of the caller, in one state of the catalog.
 import type { RequestContext } from "../../../context.ts";
 import { Failure } from "../../../errors.ts";
-import { membersIn } from "../../../lib/json-text.ts";
 import { limits } from "../../../limits.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
 import { everything } from "../../../query/filter.ts";
@@ -18,12 +17,13 @@ import { listAssets } from "../../assets/assets.ts";
 import { assetJson } from "../../assets/schemas.rest.ts";
 import { listEvents } from "../../events/events.ts";
 import { eventJson } from "../../events/schemas.rest.ts";
-import { listRows } from "../../raw/rows.ts";
+import { lastRawCommit } from "../../raw/rows.ts";
 import { relationshipsJson } from "../../relationships/relationships.rest.ts";
 import { listRelationships } from "../../relationships/relationships.ts";
 import { seriesResponse } from "../../timeseries/schemas.rest.ts";
 import { listTimeSeries } from "../../timeseries/timeseries.ts";
-import { inTransaction } from "./commits.ts";
+import { inTransaction } from "../runs/commits.ts";
+import { describeRaw, readRaw } from "./raw-source.ts";
 
 type ReadPage = (ctx: RequestContext, page: PageQuery) => Promise<Page<RecordValues>>;
 
@@ -95,9 +95,6 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
   },
 };
 
-const rawColumns = [...columns("text", "key"), ...columns("integer", "lastChangedTime")];
-const wholeRows = [...rawColumns, ...columns("json", "columns")];
-
 /** A source that reads until it is closed, all from one state of the catalog. */
 export interface OpenSource {
   readonly source: SqlSource;
@@ -120,7 +117,7 @@ export async function openSource(ctx: RequestContext): Promise<OpenSource> {
 const sourceIn = (ctx: RequestContext): SqlSource => ({
   describe: (name) => describe(ctx, name).catch(undefinedIfUnknown),
   read: (name, read) => readPages(ctx, name, read),
-  lastCommit: async () => 0,
+  lastCommit: () => lastRawCommit(ctx),
 });
 
 /** A table that does not exist, or that the caller may not read. */
@@ -136,14 +133,7 @@ async function describe(ctx: RequestContext, name: SqlTableName): Promise<SqlTab
     await page(ctx, { limit: 1 });
     return { columns, hasCommits: false };
   }
-  if (name.kind === "rows") {
-    await listRows(ctx, name, { filter, page: { limit: 1 } });
-    return { columns: wholeRows, hasCommits: false };
-  }
-  const members = new Set<string>();
-  for await (const rows of pages((page) => listRows(ctx, name, { filter, page })))
-    for (const { columns } of rows) for (const { name } of membersIn(columns, 0)) members.add(name);
-  return { columns: rawColumns, members: [...members], hasCommits: false };
+  return describeRaw(ctx, name);
 }
 
 async function* readPages(ctx: RequestContext, name: SqlTableName, read: SqlRead): AsyncGenerator<SqlPage> {
@@ -153,22 +143,12 @@ async function* readPages(ctx: RequestContext, name: SqlTableName, read: SqlRead
       yield JSON.stringify(rows.map((row) => read.columns.map((column) => sqlValue(row[column]))));
     return;
   }
-  for await (const rows of pages((page) => listRows(ctx, name, { filter, page })))
-    yield `[${rows.map((row) => rawRow(row, read)).join(",")}]`;
+  yield* readRaw(ctx, name, read);
 }
 
 /** Lists and objects are JSON strings. */
 const sqlValue = (value: unknown) =>
   typeof value === "object" && value !== null ? JSON.stringify(value) : (value ?? null);
-
-function rawRow(
-  row: { readonly key: string; readonly columns: string; readonly lastUpdatedTime: number },
-  read: SqlRead,
-): string {
-  const values = { key: row.key, lastChangedTime: row.lastUpdatedTime, columns: row.columns };
-  const texts = read.columns.map((column) => JSON.stringify(values[column as keyof typeof values]));
-  return `[${[...texts, ...(read.members.length > 0 ? [row.columns] : [])].join(",")}]`;
-}
 
 async function* pages<Row>(read: (page: PageQuery) => Promise<Page<Row>>): AsyncGenerator<readonly Row[]> {
   const limit = limits.transformationSourceRows;

@@ -1,0 +1,75 @@
+// The tables of queries over the API: columns of raw rows, and runs that read new rows alone.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Item, startTestServer, type TestServer } from "../../../../test/support/server.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const ask = (methodAndPath: string, body?: unknown) => server.ask.v06(methodAndPath, body);
+
+async function putRaw(table: string, rows: Readonly<Record<string, object>>): Promise<void> {
+  const items = Object.entries(rows).map(([key, columns]) => ({ key, columns }));
+  const { status } = await ask(`POST /raw/plant/${table}/create?ensureParent=true`, { items });
+  assert.equal(status, 200);
+}
+
+async function eventsFrom(externalId: string, query: string): Promise<number> {
+  const item = { externalId, name: externalId, query, destination: { type: "events" }, action: "upsert" };
+  const { status, items, error } = await ask("POST /transformations", { items: [item] });
+  assert.equal(status, 200, error?.message ?? "");
+  return items[0]!["id"] as number;
+}
+
+async function run(id: number): Promise<Item> {
+  const started = await ask(`POST /transformations/${id}/run`);
+  assert.equal(started.status, 200, started.error?.message ?? "");
+  for (;;) {
+    const [now] = (await ask(`GET /transformations/${id}/runs/${started.items[0]!["id"]}`)).items;
+    if (now!["status"] !== "RUNNING") return now!;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+const outcome = ({ status, read, created, changed }: Item) => [status, read, created, changed];
+
+test("a run reads the rows that changed since the last successful one", async () => {
+  await putRaw("orders", { a: { kind: "stop" }, b: { kind: "start" } });
+  const query = "SELECT key AS externalId, kind AS type FROM plant.orders WHERE is_new('orders')";
+  const id = await eventsFrom("new-orders", query);
+  assert.deepEqual(outcome(await run(id)), ["COMPLETED", 2, 2, 0]);
+  assert.deepEqual(outcome(await run(id)), ["COMPLETED", 0, 0, 0]);
+  await putRaw("orders", { b: { kind: "trip" }, c: { kind: "stop", shift: "night" } });
+  assert.deepEqual(outcome(await run(id)), ["COMPLETED", 2, 1, 1]);
+  await server.restart();
+  assert.deepEqual(outcome(await run(id)), ["COMPLETED", 0, 0, 0]);
+});
+
+test("a run that fails moves no mark", async () => {
+  await putRaw("trips", { a: { kind: "trip", at: 1 }, b: { kind: "trip", at: "no time" } });
+  const query = `SELECT key AS externalId, kind AS type, at AS startTime FROM plant.trips
+    WHERE is_new('trips')`;
+  const id = await eventsFrom("new-trips", query);
+  assert.equal((await run(id))["status"], "FAILED");
+  await putRaw("trips", { b: { kind: "trip", at: 2 } });
+  const { status, read } = await run(id);
+  assert.deepEqual([status, read], ["COMPLETED", 2]);
+});
+
+test("keys of later rows become columns, also in a table that was made again", async () => {
+  await putRaw("pumps", { a: { rpm: 1 } });
+  const preview = async (query: string) => {
+    const { status, json, error } = await ask("POST /transformations/preview", { query });
+    return status === 200 ? (json as { data: { rows: unknown[] } }).data.rows : error?.message;
+  };
+  assert.deepEqual(await preview("SELECT * FROM plant.pumps").then((rows) => rows?.length), 1);
+  assert.match(String(await preview("SELECT speed FROM plant.pumps")), /no such column: speed/);
+  await putRaw("pumps", { b: { speed: 2 } });
+  assert.notEqual(typeof (await preview("SELECT speed FROM plant.pumps")), "string");
+  await ask("POST /raw/plant/delete", { items: [{ tableName: "pumps" }] });
+  await putRaw("pumps", { a: { rpm: 1 } });
+  assert.match(String(await preview("SELECT speed FROM plant.pumps")), /no such column: speed/);
+});
