@@ -8,6 +8,7 @@ import { fullConnectors, measureConnectors, quickConnectors } from "./connectors
 import { consoleParts, measureConsole } from "./console/console.ts";
 import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
 import { measureLate } from "./late.ts";
+import { measureLines } from "./line-protocol.ts";
 import { measureMachine } from "./machine.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { fullPattern, measurePatternSearch, quickPattern } from "./pattern-search.ts";
@@ -67,6 +68,8 @@ const { values: options } = parseArgs({
 
 /** The workloads of every system. */
 const ofPoints = ["W1", "W2", "W4", "W5", "W6", "W8", "W9"];
+/** Those of every system that takes line protocol. */
+const ofLines = ["lines"];
 
 type OpenServer = (work: (running: Running) => Promise<Figures>) => Promise<Figures>;
 
@@ -140,7 +143,7 @@ function show(heading: string, report: string): void {
 }
 
 async function bench(): Promise<void> {
-  refuseUnknown(only ?? [], [ofPoints, ...groups.map((one) => one.names)].flat());
+  refuseUnknown(only ?? [], [ofPoints, ofLines, ...groups.map((one) => one.names)].flat());
   const scale = options.quick ? quickScale : fullScale;
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 5));
   const { systems, missing } = chosen();
@@ -188,6 +191,9 @@ function chosen(): { systems: System[]; missing: string[] } {
 async function roundOf(system: System, prepared: Prepared | undefined, scale: Scale): Promise<Figures> {
   const open: OpenServer = (work) => onFresh(system, work);
   const figures = [prepared && (await open((running) => measure(system, running, prepared, scale)))];
+  const { lineProtocol } = system;
+  if (lineProtocol && isAsked(ofLines))
+    figures.push(await open((running) => measureLines(lineProtocol, running, scale)));
   if (system !== millrace) return Object.assign({}, ...figures);
   for (const { names, measure } of groups)
     if (isAsked(names)) figures.push(await measure(open, options.quick));

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { packageVersion } from "./debian.ts";
-import { beginningOf, occurrences, type System, type Window } from "./system.ts";
+import { beginningOf, influxPanel, occurrences, type System, type Window } from "./system.ts";
 
 const write = (body: string) => requestBytes({ method: "POST", path: "/write?db=bench&precision=ms", body });
 
@@ -60,6 +60,11 @@ export const influxDb: System = {
       return (occurrences(body, "]") - occurrences(body, '"results"') - 1) / Math.max(1, series) - 2;
     },
     raw: (body) => occurrences(body, "]") - listsAround,
+  },
+  lineProtocol: {
+    write,
+    panel: (name, window) => requestBytes({ method: "GET", path: influxPanel(name, window) }),
+    seriesIn: (body) => occurrences(body, '"tags"'),
   },
 };
 

@@ -4,7 +4,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { GeneratedSeries, Scan } from "../generate.ts";
 import { type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
-import { beginningOf, linesIn, occurrences, type Running, type System, type Window } from "./system.ts";
+import {
+  beginningOf,
+  influxPanel,
+  linesIn,
+  occurrences,
+  type Running,
+  type System,
+  type Window,
+} from "./system.ts";
 
 export const administratorKey = "benchmark-key-0123456789abcdef0123456789abcdef";
 const root = new URL("../..", import.meta.url).pathname;
@@ -20,6 +28,12 @@ const request = (parts: RequestParts) =>
       "api-key": administratorKey,
       ...(parts.body !== undefined && { "content-type": "application/json" }),
     },
+  });
+
+const influx = (method: "GET" | "POST", path: string, body?: string) =>
+  requestBytes({
+    ...{ method, path: `/influx/default${path}`, headers: { authorization: `Token ${administratorKey}` } },
+    ...(body !== undefined && { body }),
   });
 
 /** A read over the entity-model interface: `path` is below its root, or from a link to a further page. */
@@ -68,6 +82,11 @@ export const millrace: System = {
     hourlyAverage: (body) => occurrences(body, '"timestamp"'),
     frame: (body) => linesIn(body) - 1,
     raw: (body) => occurrences(body, '"timestamp"'),
+  },
+  lineProtocol: {
+    write: (lines) => influx("POST", "/write?precision=ms", lines),
+    panel: (name, window) => influx("GET", influxPanel(name, window)),
+    seriesIn: (body) => occurrences(body, '"tags"'),
   },
 };
 

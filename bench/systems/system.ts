@@ -30,6 +30,27 @@ export interface RowCounters {
   raw(body: Buffer): number;
 }
 
+/** Functions of a dashboard's panels. */
+export const panelFunctions = ["mean", "min", "max", "sum", "count"] as const;
+export type PanelFunction = (typeof panelFunctions)[number];
+
+/** Requests of a system that takes line protocol, with times in milliseconds. */
+export interface LineProtocol {
+  write(lines: string): RequestBytes;
+  /** Hourly values of each series of the measurement `bench`. */
+  panel(name: PanelFunction, window: Window): RequestBytes;
+  /** The number of series in the response of a panel. */
+  seriesIn(body: Buffer): number;
+}
+
+/** A panel's query as Grafana's data source InfluxDB sends it. */
+export const influxPanel = (name: PanelFunction, { startMs, endMs }: Window): string => {
+  const query =
+    `SELECT ${name}("v") FROM "bench" WHERE time >= ${startMs}ms and time <= ${endMs}ms ` +
+    'GROUP BY time(1h), "s"::tag fill(null) ORDER BY time ASC';
+  return `/query?${new URLSearchParams({ db: "bench", epoch: "ms", q: query })}`;
+};
+
 export interface Running {
   readonly started: Started;
   readonly port: number;
@@ -49,6 +70,7 @@ export interface System {
   start(folder: string): Promise<Running>;
   readonly requests: Requests;
   readonly rows: RowCounters;
+  readonly lineProtocol?: LineProtocol;
 }
 
 /** What the names have in common before their number. */

@@ -71,7 +71,22 @@ export const victoriaMetrics: System = {
     frame: (body) => occurrences(body, '"]') / Math.max(1, occurrences(body, '"metric"')),
     raw: (body) => pointsIn(body),
   },
+  lineProtocol: {
+    write: (lines) => requestBytes({ method: "POST", path: "/write?precision=ms", body: lines }),
+    panel: (name, { startMs, endMs }) =>
+      get("/api/v1/query_range", {
+        query: `${overTime[name]}_over_time(bench_v[1h])`,
+        start: seconds(startMs + 3_600_000),
+        end: seconds(endMs),
+        step: "1h",
+        nocache: "1",
+      }),
+    seriesIn: (body) => occurrences(body, '"metric"'),
+  },
 };
+
+/** The functions over the points of an hour, under the names of this system. */
+const overTime = { mean: "avg", min: "min", max: "max", sum: "sum", count: "count" } as const;
 
 function pointsIn(body: Buffer): number {
   const from = body.indexOf('"timestamps":[');

@@ -1,0 +1,104 @@
+// Measures the protocol of InfluxDB: backfill and scan cycles in line protocol, and a dashboard of Grafana.
+import { generateScans, generateSeries, pointsPerRequest, randomFrom, seed, startMs } from "./generate.ts";
+import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
+import { processorSeconds, untilQuiet } from "./process.ts";
+import { type LineProtocol, panelFunctions, type Running } from "./systems/system.ts";
+import { type Figures, percentile, type Scale, timesOf } from "./workloads.ts";
+
+const panels = 20;
+const hourMs = 3_600_000;
+
+/** One round on a fresh server. */
+export async function measureLines(protocol: LineProtocol, running: Running, scale: Scale): Promise<Figures> {
+  const connections = await openConnections(running.port);
+  const { folder } = running.started;
+  /** Seconds until the last response, and processor seconds of the server with its background work. */
+  const timed = async (requests: readonly RequestBytes[]) => {
+    const before = processorSeconds(running.started);
+    const seconds = await drive(connections, requests);
+    await running.settle();
+    await untilQuiet(folder);
+    return { seconds, processor: processorSeconds(running.started) - before };
+  };
+  try {
+    const { backfill, scans, first } = requestsOf(protocol, scale);
+    await drive(connections.slice(0, 1), first);
+    const loaded = await timed(backfill);
+    const before = processorSeconds(running.started);
+    const dashboard = await dashboardMs(protocol, connections, scale);
+    const dashboardProcessor = processorSeconds(running.started) - before;
+    const scanned = await timed(scans);
+    return {
+      linesBackfill: (scale.series * scale.pointsPerSeries) / loaded.seconds,
+      linesBackfillProcessor: loaded.processor,
+      linesScan: (scale.scannedSeries * scale.scans) / scanned.seconds,
+      linesScanProcessor: scanned.processor,
+      linesDashboard: dashboard,
+      linesDashboardProcessor: dashboardProcessor,
+    };
+  } finally {
+    for (const one of connections) one.close();
+  }
+}
+
+interface LineRequests {
+  /** Create all series, which is not measured. */
+  readonly first: readonly RequestBytes[];
+  readonly backfill: readonly RequestBytes[];
+  readonly scans: readonly RequestBytes[];
+}
+
+function requestsOf({ write }: LineProtocol, scale: Scale): LineRequests {
+  const series = generateSeries(scale.series, scale.pointsPerSeries, seed);
+  const scannedNames = Array.from(
+    { length: scale.scannedSeries },
+    (_, i) => `s${String(i).padStart(4, "0")}`,
+  );
+  const scanLines = (values: ArrayLike<number>, timeMs: number) =>
+    scannedNames.map((name, i) => `scan,s=${name} v=${values[i]} ${timeMs}`).join("\n");
+  const firstLines = series.map(({ name }) => `bench,s=${name} v=0 ${startMs - 1}`).join("\n");
+  const backfill: RequestBytes[] = [];
+  for (let from = 0; from < scale.pointsPerSeries; from += pointsPerRequest)
+    for (const { name, times, values } of series) {
+      const lines: string[] = [];
+      for (let i = from; i < from + pointsPerRequest; i++)
+        lines.push(`bench,s=${name} v=${values[i]} ${times[i]}`);
+      backfill.push(write(lines.join("\n")));
+    }
+  const zeros = new Float64Array(scale.scannedSeries);
+  const scans = generateScans(scale.scannedSeries, scale.scans, seed);
+  return {
+    first: [write(firstLines), write(scanLines(zeros, startMs - 1))],
+    backfill,
+    scans: scans.map(({ timeMs, values }) => write(scanLines(values, timeMs))),
+  };
+}
+
+/**
+ * The median time of a dashboard: hourly values of all series in each panel, one panel at a time on each
+ * connection. No window was read before.
+ */
+async function dashboardMs(
+  { panel, seriesIn }: LineProtocol,
+  connections: readonly Connection[],
+  { series, pointsPerSeries, reads }: Scale,
+): Promise<number> {
+  const random = randomFrom(seed);
+  const lengthMs = Math.floor(pointsPerSeries / 2) * 1000;
+  const requests = () =>
+    Array.from({ length: panels }, (_, at) => {
+      const fromMs = startMs + Math.floor(random() * lengthMs);
+      return panel(panelFunctions[at % panelFunctions.length]!, {
+        startMs: fromMs,
+        endMs: fromMs + lengthMs,
+      });
+    });
+  for (const request of requests()) {
+    const { body } = expectSuccess(await connections[0]!.send(request));
+    if (lengthMs > 2 * hourMs && seriesIn(body) !== series)
+      throw new Error(`a panel has ${seriesIn(body)} series: ${body.toString("utf8", 0, 300)}`);
+  }
+  const loads = Array.from({ length: Math.ceil(reads / 5) }, requests).values();
+  const times = await timesOf(Math.ceil(reads / 5), () => drive(connections, loads.next().value!));
+  return percentile(times, 0.5);
+}
