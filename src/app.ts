@@ -50,6 +50,7 @@ import { deleteExpiredUploads, finishRemovals, unlessAway } from "./resources/fi
 import { defaultGroupOf, ensureProject } from "./resources/projects/projects.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
+import { startSchedules } from "./resources/transformations/schedules/scheduler.ts";
 import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import { processSqlRunner } from "./sql-runner/process-runner.ts";
@@ -135,6 +136,7 @@ export async function openApp(
     async listen() {
       const address = await listenAt(http, settings);
       const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
+      if (!isReadOnly) serving.defer(startSchedules(services));
       heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },

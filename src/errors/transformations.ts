@@ -33,6 +33,12 @@ export const transformationFailures = {
     when: "A query returns columns that its destination does not have, or lacks one that it needs.",
     message: ({ problem }) => problem,
   }),
+  "transformation-cycle": entry<{ readonly externalId: string; readonly limit: number }>({
+    status: 400,
+    when: "A transformation would run after itself, or at the end of a chain that is too long.",
+    message: ({ externalId, limit }) =>
+      `${externalId} would run after itself, or after a chain of more than ${limit} transformations`,
+  }),
   "transformation-row-taken": entry<{ readonly columns: readonly string[] }>({
     status: 409,
     when: "A row has values that are unique and that another record has; the run lists the row.",

@@ -23,6 +23,18 @@ export const transformationsLimits = {
     "runs",
     "Runs of a transformation that are listed. The oldest are deleted.",
   ),
+  transformationTickMs: limit(2_000, "ms", "How often a server looks for transformations that are due."),
+  transformationsStartedAtOnce: limit(
+    100,
+    "runs",
+    "Due transformations that a server starts at a time. The others are started by the next look.",
+  ),
+  transformationMinutesMax: limit(43_200, "minutes", "The interval of a schedule: thirty days."),
+  transformationChainMax: limit(
+    100,
+    "transformations",
+    "A chain of transformations that run one after another.",
+  ),
   transformationSourceRows: limit(1_000, "rows", "Rows of a table that a query reads at a time."),
   transformationPageLength: limit(
     2 * 2 ** 20,

@@ -18,6 +18,13 @@ export const nullModes = ["keep", "clear"] as const;
 /** Whether a refused row ends the run or is left out. */
 export const errorModes = ["stop", "skip"] as const;
 
+export type Timing =
+  /** Five fields: minute, hour, day of month, month, weekday. */
+  | { readonly cron: string; readonly timeZone: string }
+  | { readonly everyMinutes: number }
+  /** The external id of another transformation: runs when a run of it was successful. */
+  | { readonly after: string };
+
 /** The members that a caller sends. */
 export interface TransformationInput {
   /** Unique in the project. */
@@ -28,6 +35,7 @@ export interface TransformationInput {
   readonly action: TransformationAction;
   readonly nulls: (typeof nullModes)[number];
   readonly onError: (typeof errorModes)[number];
+  readonly schedule?: Timing;
 }
 
 export interface Transformation extends Stored, TransformationInput {
@@ -36,6 +44,10 @@ export interface Transformation extends Stored, TransformationInput {
   readonly ownerId: number;
   /** The marks of `is_new` after the last successful run. */
   readonly marks: SqlMarks;
+  /** Of the schedule: the external id of the transformation before this one. */
+  readonly after?: string;
+  /** When the next run is due. */
+  readonly nextTime?: number;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
 }
@@ -94,13 +106,16 @@ export const transformationTable: Table<Transformation> = {
     action: required("text"),
     nulls: required("text"),
     onError: required("text"),
+    schedule: optional("json"),
+    after: optional("text"),
+    nextTime: optional("integer"),
     owner: required("text"),
     ownerId: required("integer"),
     marks: required("json"),
     createdTime: required("integer"),
     lastUpdatedTime: required("integer"),
   },
-  indexes: [],
+  indexes: [["after"], ["nextTime"]],
   unique: [["externalId"]],
   wordsOf: [],
 };

@@ -2,10 +2,18 @@
 import { type Static, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { changed, changeObject, changeOfRequired, idField, nameField, textField } from "../../rest/fields.ts";
+import {
+  change,
+  changed,
+  changeObject,
+  changeOfRequired,
+  idField,
+  nameField,
+  textField,
+} from "../../rest/fields.ts";
 import { externalIdField } from "../common/fields.rest.ts";
 import { destinationOf } from "./runs/destinations.rest.ts";
-
+import { refuseUnusable } from "./schedules/schedule.ts";
 import {
   actions,
   type DestinationName,
@@ -49,8 +57,42 @@ const fields = {
 
 const { nulls, onError, ...needed } = fields;
 
+const schedule = Type.Union(
+  [
+    Type.Object(
+      {
+        cron: textField("Minute, hour, day of month, month, weekday", { max: limits.nameLengthMax }),
+        timeZone: nameField("The time zone of these, such as Europe/Oslo"),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      {
+        everyMinutes: Type.Integer({
+          description: "Minutes from one start to the next",
+          minimum: 1,
+          maximum: limits.transformationMinutesMax,
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      {
+        after: externalIdField("Runs after each successful run of the transformation with this external id"),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: "When it runs by itself" },
+);
+
 export const newTransformation = Type.Object(
-  { ...needed, nulls: Type.Optional(nulls), onError: Type.Optional(onError) },
+  {
+    ...needed,
+    nulls: Type.Optional(nulls),
+    onError: Type.Optional(onError),
+    schedule: Type.Optional(schedule),
+  },
   { title: "NewTransformation" },
 );
 
@@ -64,6 +106,7 @@ export const transformationChange = changeObject(
     action: changeOfRequired(fields.action),
     nulls: changeOfRequired(nulls),
     onError: changeOfRequired(onError),
+    schedule: change(schedule),
   },
   { title: "TransformationChange" },
 );
@@ -78,6 +121,8 @@ export const transformationSchema = Type.Object(
   {
     id: Type.Integer(),
     ...fields,
+    schedule: Type.Optional(schedule),
+    nextTime: Type.Optional(Type.Integer({ description: "When the next run is due" })),
     owner: Type.String({ description: "The account that saved it last; runs have its rights" }),
     ownerId: Type.Integer(),
     marks,
@@ -189,6 +234,7 @@ export function newTransformationOf(
   const destination = destinationIn(sent.destination, `items[${index}].destination`);
   refuseDeletion(destination, sent.action, `items[${index}].action`);
   const { nulls = "keep", onError = "stop" } = sent;
+  if (sent.schedule) refuseUnusable(sent.schedule, `items[${index}].schedule`);
   return { ...sent, destination, nulls, onError };
 }
 
@@ -197,7 +243,10 @@ export function transformationChangeOf(
   index: number,
 ): TransformationChange {
   const destination = changed(sent.destination);
+  const schedule = changed(sent.schedule);
+  if (schedule) refuseUnusable(schedule, `items[${index}].schedule.set`);
   return {
+    schedule,
     id: sent.id,
     externalId: changed(sent.externalId) ?? undefined,
     name: changed(sent.name) ?? undefined,
@@ -218,6 +267,8 @@ export const transformationJson = (found: Transformation) => ({
   action: found.action,
   nulls: found.nulls,
   onError: found.onError,
+  schedule: found.schedule,
+  nextTime: found.nextTime,
   owner: found.owner,
   ownerId: found.ownerId,
   marks: found.marks,

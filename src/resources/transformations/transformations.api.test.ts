@@ -2,10 +2,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Item, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { realSystem } from "../../lib/system.ts";
 
+const startMs = Date.now();
+let passedMs = 0;
+const system = { ...realSystem, nowMs: () => startMs + passedMs };
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ system });
 });
 after(() => server.close());
 
@@ -269,4 +273,90 @@ test("a restart fails the runs that it interrupted, and they can be started agai
     items: [{ id, query: { set: "SELECT 's2' AS externalId, 'S' AS name" } }],
   });
   assert.equal((await run(id))["created"], 1);
+});
+
+const noted = (externalId: string, more: object) =>
+  transformation(externalId, `SELECT '${externalId}' AS key, 1 AS a`, {
+    destination: { type: "raw", database: "erp", table: "scheduled" },
+    ...more,
+  });
+const runsOf = async (id: number) => (await ask(`GET /transformations/${id}/runs`)).items;
+
+test("a missed time is made up once, the next ones follow, and others run after it", async () => {
+  const id = await noted("hourly", { schedule: { cron: "0 * * * *", timeZone: "Europe/Oslo" } });
+  const follower = await noted("follower", { schedule: { after: "hourly" } });
+  const nextTime = async () => (await ask(`GET /transformations/${id}`)).items[0]!["nextTime"] as number;
+  const first = await nextTime();
+  assert.equal(first % 3_600_000, 0);
+  assert.deepEqual(await runsOf(id), []);
+  passedMs += 5 * 3_600_000;
+  while ((await runsOf(follower)).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(
+    (await runsOf(id)).map((one) => [one["status"], one["startedBy"]]),
+    [["COMPLETED", "schedule"]],
+  );
+  assert.equal(await nextTime(), first + 5 * 3_600_000);
+  assert.equal((await runsOf(follower)).length, 1);
+  await ask("POST /transformations/update", { items: [{ id, schedule: { setNull: true } }] });
+  assert.equal(await nextTime(), undefined);
+  passedMs += 3_600_000;
+});
+
+test("schedules without a next time, and cycles, are refused", async () => {
+  const refused = async (schedule: object) => {
+    const item = { externalId: "x", name: "x", query: "SELECT 1", destination: { type: "events" } };
+    return (await ask("POST /transformations", { items: [{ ...item, action: "upsert", schedule }] })).error!;
+  };
+  for (const cron of ["* * * *", "61 * * * *", "0 0 30 2 *", "* * * * * *", "@hourly x y z w"])
+    assert.match((await refused({ cron, timeZone: "UTC" })).message, /schedule\.cron/, cron);
+  assert.match((await refused({ cron: "0 0 * * *", timeZone: "Mars/North" })).message, /timeZone/);
+  assert.equal((await refused({ everyMinutes: 0 })).code, 400);
+  assert.match((await refused({ after: "x" })).message, /after itself/);
+  const a = await noted("cycle-a", { schedule: { after: "cycle-b" } });
+  assert.deepEqual(await runsOf(a), []);
+  const item = { externalId: "cycle-b", name: "b", query: "SELECT 1", destination: { type: "events" } };
+  const closing = { ...item, action: "upsert", schedule: { after: "cycle-a" } };
+  assert.match((await ask("POST /transformations", { items: [closing] })).error!.message, /after itself/);
+});
+
+test("a run that ends at any step leaves whole commits, which its record counts", async () => {
+  const rows = 25_000;
+  const query = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+    SELECT 'k' || i AS key, i AS a FROM n`;
+  const id = await transformation("steps", query, {
+    destination: { type: "raw", database: "erp", table: "steps" },
+  });
+  const written = async () => {
+    const sql = "SELECT count(*) FROM erp.steps WHERE key LIKE 'k%'";
+    const { json } = await ask("POST /transformations/preview", { query: sql });
+    return (json as { data?: { rows: number[][] } }).data?.rows[0]?.[0] ?? 0;
+  };
+  const isWriting = { on: true };
+  const writer = (async () => {
+    for (let i = 0; isWriting.on; i += 1) {
+      const { status } = await putRaw("steps", [[`w${i % 10}`, { i }]]).catch(() => ({ status: 0 }));
+      assert.ok([0, 200].includes(status));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  let before = 0;
+  for (let commits = 0; commits <= 3; commits += 1) {
+    const [started] = (await ask(`POST /transformations/${id}/run`)).items;
+    const runId = started!["id"] as number;
+    for (;;) {
+      const [now] = (await ask(`GET /transformations/${id}/runs/${runId}`)).items;
+      if (now!["status"] !== "RUNNING" || (now!["read"] as number) >= commits * 10_000) break;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    const [end] = (await ask(`POST /transformations/${id}/runs/${runId}/cancel`)).items;
+    const now = await written();
+    assert.equal(now - before, end!["created"], "the record counts the rows that are written");
+    assert.equal((end!["read"] as number) % 10_000, end!["status"] === "COMPLETED" ? 5_000 : 0);
+    before = now;
+  }
+  isWriting.on = false;
+  await writer;
+  const last = await run(id);
+  assert.deepEqual([last["status"], last["read"]], ["COMPLETED", rows]);
+  assert.equal(await written(), rows);
 });

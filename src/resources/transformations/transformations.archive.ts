@@ -8,7 +8,7 @@ export const transformationArchive = listPart(
     recordSection({
       name: "transformations",
       check: object({ id, ...times }),
-      toCreate: ({ owner: _, ownerId: __, marks: ___, ...transformation }) => transformation,
+      toCreate: ({ owner: _, ownerId: __, marks: ___, nextTime: ____, ...transformation }) => transformation,
     }),
   ],
   ["transformations"],

@@ -9,7 +9,9 @@ const one = (externalId: string, more: object = {}) => ({
 export const transformationSamples: SamplePart = {
   fill: fillTransformations,
   async fillSmall({ ask }) {
-    await ask("POST /transformations", { items: [one("t", { nulls: "clear", onError: "skip" })] });
+    await ask("POST /transformations", {
+      items: [one("t", { nulls: "clear", onError: "skip", schedule: { after: "other" } })],
+    });
   },
   read: async ({ ask }) => ({
     transformations: bySort(

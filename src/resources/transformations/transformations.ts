@@ -14,7 +14,9 @@ import { existingRecords } from "../../storage/existing-records.ts";
 import { readPage } from "../../storage/read-page.ts";
 import { changeValues } from "../common/changes.ts";
 import { refuseTakenExternalIds } from "../common/external-ids.ts";
+import { refuseCycles, scheduleColumns } from "./schedules/schedule.ts";
 import {
+  type Timing,
   type Transformation,
   type TransformationInput,
   transformationRunTable,
@@ -25,7 +27,10 @@ export type { Transformation, TransformationInput, TransformationRun } from "./s
 
 /** Values to set; an absent member leaves its value. */
 export type TransformationChange = { readonly id: number } & {
-  readonly [Name in keyof TransformationInput]?: TransformationInput[Name] | undefined;
+  readonly [Name in keyof Omit<TransformationInput, "schedule">]?: TransformationInput[Name] | undefined;
+} & {
+  /** Null ends the schedule. */
+  readonly schedule?: Timing | null | undefined;
 };
 
 const recordType = { table: transformationTable, noun: "transformation" };
@@ -54,10 +59,12 @@ export async function createTransformations(
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
     const rows = await mapInSlices(items, (item) => ({
       ...item,
+      ...scheduleColumns(item.schedule, nowMs),
       ...{ id: ctx.ids.next(), ...owner, marks: {}, ...times },
     }));
     await refuseTakenExternalIds(tx, recordType, rows);
     await tx.insert(transformationTable, rows);
+    await refuseCycles(tx, rows);
     await refuseNotPermitted(tx, transformationTable, permitted, { acl: "transformationsAcl", rows });
     return rows;
   });
@@ -109,11 +116,17 @@ export async function updateTransformations(
   return ctx.catalog.write(ctx.projectId, async (tx) => {
     const before = await existingRecords(tx, transformationTable, permitted, named);
     const nowMs = ctx.system.nowMs();
-    const after = await mapInSlices(before, (row, index) =>
-      changeValues(row, { ...changes[index]!, ...owner }, nowMs),
-    );
+    const after = await mapInSlices(before, (row, index) => {
+      const change = changes[index]!;
+      const { schedule } = change;
+      const none = { after: null, nextTime: null };
+      const timing =
+        schedule === undefined ? {} : { ...none, ...scheduleColumns(schedule ?? undefined, nowMs) };
+      return changeValues(row, { ...change, ...timing, ...owner }, nowMs);
+    });
     await refuseTakenExternalIds(tx, recordType, after);
     await tx.replace(transformationTable, after);
+    await refuseCycles(tx, after);
     return after;
   });
 }

@@ -3,6 +3,8 @@
 import type { RequestContext, Services } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
+import { equals } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
 import type { SqlMarks } from "../../../sql-runner/sql-runner.ts";
 import type { CatalogWriter, ProjectId } from "../../../storage/catalog.ts";
 import { putRows } from "../../raw/rows.ts";
@@ -121,7 +123,24 @@ async function save(
   await tx.replace(transformationRunTable, [{ ...counted, ...ended }]);
   if (!marks) return;
   const [current] = await tx.get(transformationTable, [transformation.id]);
-  if (current) await tx.replace(transformationTable, [{ ...current, marks: { ...current.marks, ...marks } }]);
+  if (!current) return;
+  await tx.replace(transformationTable, [{ ...current, marks: { ...current.marks, ...marks } }]);
+  await startFollowers(tx, current, inside.system.nowMs());
+}
+
+/** The transformations that run after this one are due now. */
+async function startFollowers(
+  tx: CatalogWriter,
+  { externalId }: Transformation,
+  nextTime: number,
+): Promise<void> {
+  const filter = equals("after", externalId);
+  const limit = await tx.count(transformationTable, filter);
+  const followers = await tx.find(transformationTable, { filter, order: byId, page: { limit } });
+  await tx.replace(
+    transformationTable,
+    followers.map((row) => ({ ...row, nextTime })),
+  );
 }
 
 function withCounts(run: TransformationRun, done: RowComparison): TransformationRun {

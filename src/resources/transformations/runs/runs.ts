@@ -27,19 +27,30 @@ import { execute } from "./execution.ts";
  */
 export async function startRun(ctx: RequestContext, id: number): Promise<TransformationRun> {
   const permitted = permittedFor(ctx, "WRITE");
-  const { run, transformation } = await ctx.catalog.write(ctx.projectId, async (tx) => {
+  const { run, start } = await ctx.catalog.write(ctx.projectId, async (tx) => {
     const named = { ids: [id], field: "transformationId", status: 404 } as const;
     const [found] = await existingRecords(tx, transformationTable, permitted, named);
     const transformation = found!;
     await refuseRunning(tx, transformation);
-    const run = newRun(ctx, transformation, ctx.caller.user);
-    await tx.insert(transformationRunTable, [run]);
-    await dropOldest(tx, id);
-    return { run, transformation };
+    const start = await startIn(tx, ctx, transformation, ctx.caller.user);
+    return { run: start.run, start };
   });
   const { caller, projectId } = ctx;
-  work(ctx, { id: projectId, urlName: caller.projectUrlName }, { run, transformation });
+  start({ id: projectId, urlName: caller.projectUrlName });
   return run;
+}
+
+/** Inserts the record of a run; the returned function starts it, once the transaction is committed. */
+export async function startIn(
+  tx: CatalogWriter,
+  services: Services,
+  transformation: Transformation,
+  startedBy: string,
+) {
+  const run = newRun(services, transformation, startedBy);
+  await tx.insert(transformationRunTable, [run]);
+  await dropOldest(tx, transformation.id);
+  return Object.assign((project: KeyProject) => work(services, project, { run, transformation }), { run });
 }
 
 interface Started {
@@ -85,6 +96,10 @@ function newRun(ctx: Services, { id }: Transformation, startedBy: string): Trans
     ...{ startedTime: ctx.system.nowMs(), owner: ctx.lease.owner },
   };
 }
+
+export const isRunning = async (tx: CatalogReader, id: number): Promise<boolean> =>
+  (await tx.count(transformationRunTable, and(equals("transformationId", id), equals("status", "RUNNING")))) >
+  0;
 
 async function refuseRunning(tx: CatalogReader, { id, externalId }: Transformation): Promise<void> {
   const filter = and(equals("transformationId", id), equals("status", "RUNNING"));

@@ -1,0 +1,72 @@
+// When a transformation runs by itself: at times of cron, at intervals, or after another transformation.
+import { Cron } from "croner";
+import { fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import { equals } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import type { CatalogReader } from "../../../storage/catalog.ts";
+import { type Timing, type Transformation, transformationTable } from "../schema.ts";
+
+/** Refuses (400) a cron expression without five fields that are valid, and an unknown time zone. */
+export function refuseUnusable(schedule: Timing, field: string): void {
+  if (!("cron" in schedule)) return;
+  const { cron, timeZone } = schedule;
+  const refused = (member: string, expected: string, got: string) =>
+    fail("field-invalid", { field: `${field}.${member}`, expected, got: JSON.stringify(got) });
+  if (!isTimeZone(timeZone)) throw refused("timeZone", "a time zone such as Europe/Oslo", timeZone);
+  if (cron.trim().split(/\s+/).length !== 5 || nextOfCron(schedule, 0) === undefined)
+    throw refused("cron", "five fields with a next time: minute, hour, day of month, month, weekday", cron);
+}
+
+function isTimeZone(timeZone: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone }));
+  } catch {
+    return false;
+  }
+}
+
+function nextOfCron(
+  { cron, timeZone }: Extract<Timing, { readonly cron: string }>,
+  afterMs: number,
+): number | undefined {
+  try {
+    return new Cron(cron, { timezone: timeZone, paused: true }).nextRun(new Date(afterMs))?.getTime();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The next time after `nowMs`; undefined for a schedule without times. */
+export function nextTimeOf(schedule: Timing | undefined, nowMs: number): number | undefined {
+  if (!schedule) return undefined;
+  if ("cron" in schedule) return nextOfCron(schedule, nowMs);
+  return "everyMinutes" in schedule ? nowMs + schedule.everyMinutes * 60_000 : undefined;
+}
+
+/** The columns of the schedule in the record of a transformation. */
+export const scheduleColumns = (
+  schedule: Timing | undefined,
+  nowMs: number,
+): Pick<Transformation, "schedule" | "after" | "nextTime"> => {
+  const nextTime = nextTimeOf(schedule, nowMs);
+  return {
+    ...(schedule && { schedule }),
+    ...(schedule && "after" in schedule && { after: schedule.after }),
+    ...(nextTime !== undefined && { nextTime }),
+  };
+};
+
+/** Refuses (400) transformations that would run after each other in a cycle. They are written already. */
+export async function refuseCycles(tx: CatalogReader, rows: readonly Transformation[]): Promise<void> {
+  for (const { externalId, after } of rows) {
+    let name = after;
+    for (let steps = 0; name !== undefined; steps += 1) {
+      if (name === externalId || steps >= limits.transformationChainMax)
+        throw fail("transformation-cycle", { externalId, limit: limits.transformationChainMax });
+      const filter = equals("externalId", name);
+      const [before] = await tx.find(transformationTable, { filter, order: byId, page: { limit: 1 } });
+      name = before?.after;
+    }
+  }
+}

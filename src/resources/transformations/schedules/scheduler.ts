@@ -1,0 +1,62 @@
+// Starts the runs that are due, on one of the servers: a run is claimed in the transaction that moves the
+// time of the next one. Times that passed while no server was up, or while a run had not ended, are one run.
+import type { KeyProject } from "../../../access/api-keys.ts";
+import type { Services } from "../../../context.ts";
+import { limits } from "../../../limits.ts";
+import { between } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import { allProjects } from "../../projects/projects.ts";
+import { isRunning, startIn } from "../runs/runs.ts";
+import { type Transformation, transformationTable } from "../schema.ts";
+import { nextTimeOf } from "./schedule.ts";
+
+/** Looks for due transformations at intervals; returns the function that stops it. */
+export function startSchedules(services: Services): () => Promise<void> {
+  let tick = Promise.resolve();
+  let isTicking = false;
+  const start = () => {
+    if (isTicking) return;
+    isTicking = true;
+    tick = startDue(services)
+      .catch((problem: unknown) => services.transformations.jobs.report(problem))
+      .finally(() => {
+        isTicking = false;
+      });
+  };
+  start();
+  const timer = setInterval(start, limits.transformationTickMs);
+  return () => {
+    clearInterval(timer);
+    return tick;
+  };
+}
+
+async function startDue(services: Services): Promise<void> {
+  for (const project of await services.catalog.read("system", allProjects)) {
+    const filter = between("nextTime", { to: { value: services.system.nowMs(), inclusive: true } });
+    const page = { limit: limits.transformationsStartedAtOnce };
+    const due = await services.catalog.read(project.id, (tx) =>
+      tx.find(transformationTable, { filter, order: byId, page }),
+    );
+    for (const { id } of due) await claim(services, project, id);
+  }
+}
+
+/** Starts the run unless another server did, or a run has not ended: that one is looked at again later. */
+async function claim(services: Services, project: KeyProject, id: number): Promise<void> {
+  const start = await services.catalog.write(project.id, async (tx) => {
+    const nowMs = services.system.nowMs();
+    const [transformation] = await tx.get(transformationTable, [id]);
+    if (!transformation || (transformation.nextTime ?? nowMs + 1) > nowMs) return undefined;
+    if (await isRunning(tx, id)) return undefined;
+    const claimed = withNextTime(transformation, nowMs);
+    await tx.replace(transformationTable, [claimed]);
+    return startIn(tx, services, claimed, "schedule");
+  });
+  start?.(project);
+}
+
+function withNextTime({ nextTime: _, ...row }: Transformation, nowMs: number): Transformation {
+  const nextTime = nextTimeOf(row.schedule, nowMs);
+  return { ...row, ...(nextTime !== undefined && { nextTime }) };
+}
