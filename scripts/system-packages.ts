@@ -28,6 +28,7 @@ export const systemPackages: SystemPackages = {
     debian: ["influxdb-client", "python3-influxdb"],
     usedFor: "clients of InfluxDB",
   },
+  collectd: { command: "collectd", debian: ["collectd-core"], usedFor: "collectd writing to Millrace" },
   prometheus: { command: "prometheus", debian: ["prometheus"], usedFor: "metrics and alerts" },
   haproxy: { command: "haproxy", debian: ["haproxy"], usedFor: "HAProxy before two servers" },
   bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
