@@ -188,6 +188,9 @@ describe("security categories, identity provider and explanations", () => {
     );
     await page.getByRole("alert").getByText("Not allowed").waitFor();
     await page.getByText("operators 24 does not cover the record").waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    const field = await page.getByRole("combobox", { name: "which record" }).boundingBox();
+    assert.ok(field!.width > 250, "its text is cut");
     await closed(page);
   });
 });

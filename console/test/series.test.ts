@@ -242,21 +242,28 @@ it("the pages of series are accessible, light and dark, wide and narrow", async 
 
 it("neither the unit of a value nor the time of a tick is cut in narrow windows", async () => {
   const { v06 } = console.server.ask;
-  const [id] = idsOf(await v06("POST /timeseries", { items: [{ name: "25-DT-1", unit: "kg/m3" }] }));
+  const [id] = idsOf(await v06("POST /timeseries", { items: [{ name: "25-DT-1012.MODE", unit: "kg/m3" }] }));
   const items = Array.from({ length: 40 }, (_, i) => ({ timestamp: nowMs - i * minuteMs, value: 922.33 }));
-  await v06("POST /timeseries/data/25-DT-1", { items });
+  await v06("POST /timeseries/data/25-DT-1012.MODE", { items });
   const page = await console.open({ path: "/series?query=25-DT", viewport: { width: 360, height: 740 } });
-  const value = page.getByTitle("922.33 kg/m3");
-  await value.waitFor();
-  const isCut = await value.evaluate("(element) => element.scrollWidth > element.clientWidth");
-  assert.equal(isCut, false, "the unit is cut");
+  await page.getByTitle("922.33 kg/m3").waitFor();
+  for (const title of ["922.33 kg/m3", "25-DT-1012.MODE"]) {
+    const isCut = await page.evaluate(`(() => {
+      const { scrollWidth, clientWidth } = document.querySelector("[title='${title}']");
+      return scrollWidth > clientWidth;
+    })()`);
+    assert.equal(isCut, false, `${title} is cut`);
+  }
   for (const range of ["1h", "1d", "7d", "30d", "365d"]) {
     await page.goto(`${console.server.baseUrl}/series/${id}?range=${range}`);
-    const chart = page.getByRole("img", { name: /^25-DT-1, / });
-    await chart.waitFor();
-    const beyond = await chart.evaluate(`(svg) => [...svg.querySelectorAll("text")]
-      .filter((text) => text.getBoundingClientRect().right > svg.getBoundingClientRect().right)
-      .map((text) => text.textContent)`);
+    await page.getByRole("img", { name: /^25-DT-1012.MODE, / }).waitFor();
+    const beyond = await page.evaluate(`(() => {
+      const chart = document.querySelector("svg[aria-label^='25-DT-1012.MODE, ']");
+      const right = (element) => element.getBoundingClientRect().right;
+      return [...chart.querySelectorAll("text")]
+        .filter((text) => right(text) > right(chart))
+        .map((text) => text.textContent);
+    })()`);
     assert.deepEqual(beyond, [], range);
   }
   await console.release(page);

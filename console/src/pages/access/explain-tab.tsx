@@ -2,11 +2,11 @@
 import {
   Alert,
   Card,
-  Group,
   List,
   NativeSelect,
   NumberInput,
   Select,
+  SimpleGrid,
   Stack,
   Text,
   Title,
@@ -53,7 +53,7 @@ function Question() {
   return (
     <Card component="section" aria-label="The question">
       <Stack>
-        <Group grow align="flex-end">
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <SubjectSelect account={account} group={group} onChange={set} />
           <NativeSelect
             label="may"
@@ -64,8 +64,8 @@ function Question() {
             value={action ?? "READ"}
             onChange={(event) => set({ action: event.currentTarget.value === "WRITE" ? "WRITE" : undefined })}
           />
-        </Group>
-        <Group grow align="flex-end">
+        </SimpleGrid>
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <NativeSelect
             label="which record"
             data={explainedResources.map((value) => ({ value, label: resourceLabels[value] }))}
@@ -91,7 +91,7 @@ function Question() {
               min={1}
             />
           )}
-        </Group>
+        </SimpleGrid>
       </Stack>
     </Card>
   );

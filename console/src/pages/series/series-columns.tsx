@@ -34,7 +34,7 @@ export const seriesColumns = (
     },
   },
   {
-    ...{ key: "latest", label: "Latest", width: "minmax(118px, 0.8fr)", isNumeric: true },
+    ...{ key: "latest", label: "Latest", width: "minmax(104px, 0.8fr)", isNumeric: true },
     cell: (row) => <LatestCell series={row} values={values} nowMs={nowMs} />,
   },
   {
