@@ -23,10 +23,10 @@ export class ClickHouseError extends Error {
 /**
  * Codes of errors that pass: timeouts (159, 209), network (210), too many queries (202), memory (241), a
  * read-only replica (242), too many parts (252), missing replicas and quorums (285, 286, 289, 319),
- * ZooKeeper (999), failures of the operating system (1000, 1001).
+ * ZooKeeper (225, 999), failures of the operating system (1000, 1001).
  */
 const passingCodes: ReadonlySet<number> = new Set([
-  159, 202, 209, 210, 241, 242, 252, 285, 286, 289, 319, 999, 1000, 1001,
+  159, 202, 209, 210, 225, 241, 242, 252, 285, 286, 289, 319, 999, 1000, 1001,
 ]);
 
 /** Lists of series and tombstones make statements longer than ClickHouse's default of 256 KiB. */
@@ -39,11 +39,11 @@ const resultBufferBytes = 2 ** 22;
 const brokenSockets: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE"]);
 
 /**
- * A replica without the latest insert (289), one that has lost its session with ZooKeeper (999) and is
+ * A replica without the latest insert (289), one that has lost its session with ZooKeeper (225, 999) and is
  * read-only until it has a new one (242), and one whose previous insert has no quorum yet (286): inserts with
  * a quorum run one after another in the whole cluster.
  */
-const busyProblems: ReadonlySet<string> = new Set(["code 242", "code 286", "code 289", "code 999"]);
+const busyProblems: ReadonlySet<string> = new Set([225, 242, 286, 289, 999].map((code) => `code ${code}`));
 
 /** ClickHouse reports a full disk with its own code, or passes on what the system or its log said. */
 export const fullDisk = /\bCode: 243\b|No space left on device|Cannot write file/;
