@@ -12,7 +12,6 @@ import {
   textField,
 } from "../../rest/fields.ts";
 import { externalIdField } from "../common/fields.rest.ts";
-import { destinationOf } from "./runs/destinations.rest.ts";
 import { refuseUnusable } from "./schedules/schedule.ts";
 import {
   actions,
@@ -222,17 +221,11 @@ function destinationIn(
   throw fail("field-invalid", { field, expected, got: JSON.stringify({ type, database, table }) });
 }
 
-function refuseDeletion(destination: DestinationName, action: string, field: string): void {
-  if (action !== "delete" || destinationOf(destination).canDelete) return;
-  throw fail("field-invalid", { field, expected: "an action that is not delete", got: '"delete"' });
-}
-
 export function newTransformationOf(
   sent: Static<typeof newTransformation>,
   index: number,
 ): TransformationInput {
   const destination = destinationIn(sent.destination, `items[${index}].destination`);
-  refuseDeletion(destination, sent.action, `items[${index}].action`);
   const { nulls = "keep", onError = "stop" } = sent;
   if (sent.schedule) refuseUnusable(sent.schedule, `items[${index}].schedule`);
   return { ...sent, destination, nulls, onError };

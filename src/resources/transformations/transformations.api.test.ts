@@ -146,6 +146,9 @@ test("series, relationships and raw rows are created, changed and deleted", asyn
   });
   assert.equal((await run(flow))["created"], 1);
   assert.equal((await run(flow))["unchanged"], 1);
+  const deletion = [{ id: flow, action: { set: "delete" } }];
+  const { status, error } = await ask("POST /transformations/update", { items: deletion });
+  assert.deepEqual([status, /action/.test(error!.message)], [400, true]);
   const kind = { destination: { type: "series" } };
   const fixed = await transformation("fixed", "SELECT 'flow' AS name, 1 AS isString", kind);
   assert.match((await run(fixed))["problem"] as string, /isString cannot change/);
