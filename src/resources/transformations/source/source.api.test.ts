@@ -73,3 +73,32 @@ test("keys of later rows become columns, also in a table that was made again", a
   await putRaw("pumps", { a: { rpm: 1 } });
   assert.match(String(await preview("SELECT speed FROM plant.pumps")), /no such column: speed/);
 });
+
+test("tables of records have their columns, and the latest datapoints", async () => {
+  const made = await ask("POST /assets", {
+    items: [{ name: "pump", externalId: "p", metadata: { a: "1" } }],
+  });
+  const assetId = made.items[0]!["id"] as number;
+  await ask("POST /timeseries", {
+    items: [
+      { name: "rpm", assetId },
+      { name: "state", isString: true },
+    ],
+  });
+  await ask("POST /timeseries/data", {
+    items: [{ name: "rpm", datapoints: [{ timestamp: 5, value: 1.5 }] }],
+  });
+  const rows = async (query: string) => {
+    const { status, json, error } = await ask("POST /transformations/preview", { query });
+    assert.equal(status, 200, error?.message ?? "");
+    return (json as { data: { rows: unknown[] } }).data.rows;
+  };
+  const values = async (query: string) => JSON.stringify(await rows(query));
+  assert.match(await values("SELECT id, metadata ->> 'a' m, parentId FROM millrace.assets"), /"1"/);
+  assert.match(await values("SELECT json_array_length(path) n FROM millrace.assets"), /1/);
+  assert.match(await values("SELECT isString s FROM millrace.series WHERE name = 'state'"), /1/);
+  assert.match(await values("SELECT timestamp, value FROM millrace.latest WHERE name = 'rpm'"), /5.*1\.5/);
+  assert.equal((await rows("SELECT * FROM millrace.latest")).length, 1);
+  assert.equal((await rows("SELECT * FROM millrace.files")).length, 0);
+  assert.equal((await rows(`SELECT series_id('rpm') r, asset_id('p') a WHERE a = ${assetId}`)).length, 1);
+});

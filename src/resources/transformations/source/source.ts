@@ -14,18 +14,26 @@ import type {
   SqlTableName,
 } from "../../../sql-runner/sql-runner.ts";
 import { listAssets } from "../../assets/assets.ts";
+import { listAssetColumns } from "../../assets/rows.ts";
 import { assetJson } from "../../assets/schemas.rest.ts";
+import { latestVisiblePoints } from "../../datapoints/datapoints.ts";
 import { listEvents } from "../../events/events.ts";
 import { eventJson } from "../../events/schemas.rest.ts";
+import { listFiles } from "../../files/files.ts";
+import { fileJson } from "../../files/schemas.rest.ts";
 import { lastRawCommit } from "../../raw/rows.ts";
 import { relationshipsJson } from "../../relationships/relationships.rest.ts";
 import { listRelationships } from "../../relationships/relationships.ts";
-import { seriesResponse } from "../../timeseries/schemas.rest.ts";
 import { listTimeSeries } from "../../timeseries/timeseries.ts";
 import { inTransaction } from "../runs/commits.ts";
 import { describeRaw, readRaw } from "./raw-source.ts";
 
-type ReadPage = (ctx: RequestContext, page: PageQuery) => Promise<Page<RecordValues>>;
+/** Reads a page with at least these columns. */
+type ReadPage = (
+  ctx: RequestContext,
+  page: PageQuery,
+  fields: readonly string[],
+) => Promise<Page<RecordValues>>;
 
 interface RecordTable {
   readonly columns: readonly SqlColumn[];
@@ -45,12 +53,32 @@ const mapped =
     return { ...found, items: found.items.map((row) => toJson(row) as RecordValues) };
   };
 
+/** Stored records have the values of the columns under the same names. */
+const stored = (page: Promise<Page<object>>) => page as Promise<Page<RecordValues>>;
+
 const filter = everything;
 const common = [
   ...columns("text", "externalId"),
   ...columns("integer", "id", "dataSetId", "createdTime", "lastUpdatedTime"),
   ...columns("json", "metadata", "labels"),
 ];
+
+/** The path of an asset needs the assets above it. */
+const wholeAssets = mapped((ctx, page) => listAssets(ctx, { filter, page }), assetJson("0.6"));
+
+/** The latest points, of series that have one. */
+async function latestOfSeries(ctx: RequestContext, page: PageQuery): Promise<Page<RecordValues>> {
+  const found = await listTimeSeries(ctx, { filter, page, fields: ["id", "name"] });
+  const names = new Map(found.items.map(({ id, name }) => [id, name]));
+  const latest = await latestVisiblePoints(ctx, [...names.keys()]);
+  const items = latest.flatMap(({ series, point }) => {
+    if (!point) return [];
+    const { timeMs, value } = point;
+    const written = typeof value === "string" ? { text: value } : { value };
+    return [{ seriesId: series.id, name: names.get(series.id)!, timestamp: timeMs, ...written }];
+  });
+  return { ...found, items };
+}
 
 /** The tables `millrace.<name>`. Their columns are members of the records over REST 0.6. */
 const recordTables: Readonly<Record<string, RecordTable>> = {
@@ -61,7 +89,10 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("integer", "parentId", "depth"),
       ...columns("json", "path"),
     ],
-    page: mapped((ctx, page) => listAssets(ctx, { filter, page }), assetJson("0.6")),
+    page: (ctx, page, fields) =>
+      fields.includes("path")
+        ? wholeAssets(ctx, page, fields)
+        : stored(listAssetColumns(ctx, { fields, page })),
   },
   series: {
     columns: [
@@ -70,10 +101,8 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("integer", "assetId"),
       ...columns("boolean", "isString", "isStep"),
     ],
-    page: mapped(
-      (ctx, page) => listTimeSeries(ctx, { filter, page }),
-      seriesResponse("0.6", { withMetadata: true }),
-    ),
+    page: (ctx, page, fields) =>
+      stored(listTimeSeries(ctx, { filter, page, fields: [...new Set(["id", "name", ...fields])] })),
   },
   events: {
     columns: [
@@ -83,6 +112,24 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("json", "assetIds"),
     ],
     page: mapped((ctx, page) => listEvents(ctx, { filter, direction: "ascending", page }), eventJson("0.6")),
+  },
+  files: {
+    columns: [
+      ...common,
+      ...columns("text", "fileName", "directory", "fileType", "source", "sourceId"),
+      ...columns("boolean", "uploaded"),
+      ...columns("integer", "uploadedAt"),
+      ...columns("json", "assetIds"),
+    ],
+    page: mapped((ctx, page) => listFiles(ctx, { filter, newestFirst: false, page }), fileJson("0.6")),
+  },
+  latest: {
+    columns: [
+      ...columns("integer", "seriesId", "timestamp"),
+      ...columns("text", "name", "text"),
+      ...columns("real", "value"),
+    ],
+    page: latestOfSeries,
   },
   relationships: {
     columns: [
@@ -130,7 +177,7 @@ async function describe(ctx: RequestContext, name: SqlTableName): Promise<SqlTab
     const table = Object.hasOwn(recordTables, name.name) && name.args.length === 0;
     if (!table) return undefined;
     const { columns, page } = recordTables[name.name]!;
-    await page(ctx, { limit: 1 });
+    await page(ctx, { limit: 1 }, []);
     return { columns, hasCommits: false };
   }
   return describeRaw(ctx, name);
@@ -139,7 +186,7 @@ async function describe(ctx: RequestContext, name: SqlTableName): Promise<SqlTab
 async function* readPages(ctx: RequestContext, name: SqlTableName, read: SqlRead): AsyncGenerator<SqlPage> {
   if (name.kind === "records") {
     const table = recordTables[name.name]!;
-    for await (const rows of pages((page) => table.page(ctx, page)))
+    for await (const rows of pages((page) => table.page(ctx, page, read.columns)))
       yield JSON.stringify(rows.map((row) => read.columns.map((column) => sqlValue(row[column]))));
     return;
   }
