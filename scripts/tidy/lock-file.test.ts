@@ -14,6 +14,7 @@ test("an entry without a hash, with a weak one or with an install script is name
     "node_modules/good": { integrity: "sha512-AAAA" },
     "node_modules/none": { version: "1.0.0" },
     "node_modules/weak": { integrity: "sha1-AAAA" },
+    "node_modules/good/node_modules/bundled": { inBundle: true },
     "node_modules/script": { integrity: "sha512-AAAA", hasInstallScript: true },
   });
   assert.deepEqual(lockFileFindings(text), [
@@ -21,7 +22,7 @@ test("an entry without a hash, with a weak one or with an install script is name
     { path: "package-lock.json", line: 10, problem: "node_modules/weak has no sha512 integrity" },
     {
       path: "package-lock.json",
-      line: 13,
+      line: 16,
       problem: "node_modules/script runs a script when it is installed",
     },
   ]);

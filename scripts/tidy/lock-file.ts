@@ -5,6 +5,8 @@ import type { Finding } from "./source.ts";
 interface LockEntry {
   readonly integrity?: string;
   readonly hasInstallScript?: boolean;
+  /** The package is a part of the one above it, whose hash covers it. */
+  readonly inBundle?: boolean;
 }
 
 /** Checks the text of a lock file; the root entry is the project itself and has no hash. */
@@ -14,8 +16,9 @@ export function lockFileFindings(text: string, path = "package-lock.json"): Find
   return Object.entries(packages).flatMap(([name, entry]) => {
     if (name === "") return [];
     const line = lines.findIndex((one) => one.includes(`"${name}": {`)) + 1;
+    const isHashed = entry.inBundle || entry.integrity?.startsWith("sha512-");
     const problems = [
-      ...(entry.integrity?.startsWith("sha512-") ? [] : [`${name} has no sha512 integrity`]),
+      ...(isHashed ? [] : [`${name} has no sha512 integrity`]),
       ...(entry.hasInstallScript ? [`${name} runs a script when it is installed`] : []),
     ];
     return problems.map((problem) => ({ path, line, problem }));
