@@ -170,6 +170,22 @@ test("series, relationships and raw rows are created, changed and deleted", asyn
   assert.deepEqual((await ask("GET /raw/erp/copy")).items[0]!["columns"], { a: 1 });
 });
 
+test("a changed raw row keeps the exact text of its other columns", async () => {
+  const columns = '"price":1.50,"big":12345678901234567890,"state":"old","constructor":1,"gone":0';
+  const made = await ask(
+    "POST /raw/erp/exact/create?ensureParent=true",
+    Buffer.from(`{"items":[{"key":"k","columns":{${columns}}}]}`),
+    { "content-type": "application/json" },
+  );
+  assert.equal(made.status, 200, made.text);
+  const raw = { destination: { type: "raw", database: "erp", table: "exact" }, nulls: "clear" };
+  const query = "SELECT 'k' AS key, 'new' AS state, 2 AS more, NULL AS gone";
+  assert.equal((await run(await transformation("exact", query, raw)))["changed"], 1);
+  const { text } = await ask("GET /raw/erp/exact");
+  const expected = '"price":1.50,"big":12345678901234567890,"state":"new","constructor":1,"more":2';
+  assert.ok(text.includes(`{${expected}}`), text);
+});
+
 test("rows of the same key are refused unless they are equal", async () => {
   const raw = { destination: { type: "raw", database: "erp", table: "twice" } };
   const same = await transformation("same", "SELECT 'k' AS key, 1 AS a UNION ALL SELECT 'k', 1", raw);

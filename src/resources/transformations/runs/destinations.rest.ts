@@ -4,6 +4,7 @@ import type { Static, TSchema } from "typebox";
 import type { RequestContext } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
 import { parseJson } from "../../../lib/json.ts";
+import { membersIn } from "../../../lib/json-text.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
 import { oneOf } from "../../../query/filter.ts";
 import { bodyCheck } from "../../../rest/body-check.ts";
@@ -276,7 +277,7 @@ const relationships: RecordDestination = {
 
 const records = { assets, events, series, relationships } as const;
 
-const rawDestination = (name: { readonly database: string; readonly table: string }): RecordDestination => ({
+const rawDestination = (name: RawTableName): RecordDestination => ({
   acl: "rawAcl",
   key: "key",
   columns: undefined,
@@ -284,18 +285,17 @@ const rawDestination = (name: { readonly database: string; readonly table: strin
   canDelete: true,
   check: ({ key: _, ...columns }) => void refuseLongColumns(JSON.stringify(columns), 0),
   async find(ctx, keys) {
-    const rows = await listRows(ctx, name, {
-      filter: oneOf("key", keys),
-      page: { limit: keys.length },
-    }).catch(withoutTable);
+    const texts = await rowTexts(ctx, name, keys);
     return new Map(
-      rows.items.map(({ key, columns }) => [key, { ...(parseJson(columns) as RecordValues), key }]),
+      [...texts].map(([key, columns]) => [key, { ...(parseJson(columns) as RecordValues), key }]),
     );
   },
   async write(ctx, { creations, changes, deletions }) {
+    const keys = changes.map(({ key }) => key);
+    const texts = keys.length > 0 ? await rowTexts(ctx, name, keys) : new Map<string, string>();
     const whole = [
       ...creations.map(({ key, values }) => rawRowOf(key, values)),
-      ...changes.map(({ key, current, values }) => rawRowOf(key, { ...current, ...values })),
+      ...changes.map(({ key, values }) => ({ key, columns: withColumns(texts.get(key) ?? "{}", values) })),
     ];
     if (whole.length > 0) await putRows(ctx, name, { rows: whole, ensureParent: true });
     const gone = deletions.map(({ key }) => key);
@@ -303,6 +303,36 @@ const rawDestination = (name: { readonly database: string; readonly table: strin
   },
   guard: unguarded,
 });
+
+interface RawTableName {
+  readonly database: string;
+  readonly table: string;
+}
+
+/** The columns of the rows with these keys, as JSON. */
+async function rowTexts(
+  ctx: RequestContext,
+  name: RawTableName,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const query = { filter: oneOf("key", keys), page: { limit: keys.length } };
+  const { items } = await listRows(ctx, name, query).catch(withoutTable);
+  return new Map(items.map(({ key, columns }) => [key, columns]));
+}
+
+/** The object with other values. Members that do not change keep their exact text, such as `1.50`. */
+function withColumns(text: string, values: RecordValues): string {
+  const written = (column: string) => `${JSON.stringify(column)}:${JSON.stringify(values[column])}`;
+  const members = membersIn(text, text.indexOf("{"));
+  const names = new Set(members.map((member) => member.name));
+  const kept = members
+    .filter((member) => values[member.name] !== null)
+    .map((member) =>
+      Object.hasOwn(values, member.name) ? written(member.name) : text.slice(member.start, member.end),
+    );
+  const added = Object.keys(values).filter((column) => !names.has(column) && values[column] !== null);
+  return `{${[...kept, ...added.map(written)].join()}}`;
+}
 
 /** The table is created by the first write. */
 function withoutTable(problem: unknown): { readonly items: readonly { key: string; columns: string }[] } {
