@@ -75,6 +75,9 @@ const listed = archiveParts
   .flatMap(({ lists }) => lists)
   .flatMap((list) => (list === "raw" ? ["/raw", "/raw/{database}"] : [`/${list}`]));
 
+/** Members that a restored record begins without. */
+const notRestored = ["/transformations marks"];
+
 test("every member that a list can show is in the project that is exported", async () => {
   const ask = askerOf(server);
   for (const path of listed) {
@@ -83,7 +86,8 @@ test("every member that a list can show is in the project that is exported", asy
     const members = membersIn(schema.properties!["data"]!.properties!["items"]!);
     const address = path.replace("{database}", encodeURIComponent("a/b ü"));
     const { items } = await ask(`GET ${address}?limit=1000&includeMetadata=true`);
-    const missing = members.filter((member) => !isShown(items, member.split(".")));
+    const expected = members.filter((member) => !notRestored.includes(`${path} ${member}`));
+    const missing = expected.filter((member) => !isShown(items, member.split(".")));
     assert.deepEqual(missing, [], `${path}: fillProject fills these members as well`);
   }
 });
