@@ -27,7 +27,7 @@ export interface Counts {
 
 export const kinds = [
   ...["asset", "series", "event", "sequence", "file", "group", "account", "key", "category", "type", "field"],
-  ...["transformer", "column", "model", "package", "trend", "connector"],
+  ...["transformer", "column", "model", "package", "trend", "connector", "transformation"],
 ] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -89,6 +89,10 @@ class Project {
   }
 }
 
+const newTransformation = (i: number) => ({
+  ...{ externalId: `transformation ${i}`, name: `transformation ${i}`, query: "SELECT 'a' AS externalId" },
+  ...{ destination: { type: "events" }, action: "upsert" },
+});
 const connectorReport = (i: number) => ({
   ...{ name: `connector ${i}`, instance: "a", source: "mqtt", version: "1", startedTime: firstTime },
   ...{ status: "RUNNING", counts: { received: 1, written: 1, refused: 0, dropped: 0 } },
@@ -117,6 +121,7 @@ async function createPlant(project: Project, counts: Counts, asset: readonly num
   return {
     ...{ type: idsOf(type), field: type.flatMap((one) => idsOf(one["fields"] as Item[])), series, event },
     connector: await project.createIds("/connectors/report", others, connectorReport),
+    transformation: await project.createIds("/transformations", others, newTransformation),
     trend: await project.createIds("/trends", others, (i) => ({ name: `trend ${i}`, definition: {} })),
     transformer: await project.createIds("/eventtransformers", others, (i) => ({ name: `transformer ${i}` })),
   };

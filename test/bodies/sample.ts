@@ -64,6 +64,7 @@ const kindOfPath: readonly (readonly [start: string, Kind])[] = [
   ["/securitycategories", "category"],
   ["/trends", "trend"],
   ["/connectors", "connector"],
+  ["/transformations", "transformation"],
   ["/restore/times", "asset"],
   ["/analytics/models/sourcepackages", "package"],
   ["/analytics/models", "model"],
@@ -76,6 +77,8 @@ export const kindOfRoute = (path: string): Kind | undefined =>
 const leftOut = new Set([
   ...["setNull", "parentRefId", "parentName", "edit", "urlName", "cursor"],
   ...["function", "aliases", "expiresTime", "refId"],
+  // Only of a transformation into raw.
+  ...["database", "table"],
 ]);
 
 /** An id that the service assigns: a body that has one is refused. */
@@ -91,7 +94,7 @@ const knownStrings: Readonly<Record<string, string>> = {
     logoutUrl: "https://login.example",
   },
   ...{ tokenUrl: "https://login.example", redirectUrls: "https://app.example/", dbName: "database" },
-  ...{ tableName: "table" },
+  ...{ tableName: "table", cron: "30 4 29 2 *", timeZone: "Europe/Oslo", query: "SELECT 'a' AS name" },
 };
 
 /** Names of records that exist: the routes, the members and the beginning of the names. */

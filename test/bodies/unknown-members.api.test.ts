@@ -86,9 +86,12 @@ const unknownQuery = ({ query }: Route) =>
 const isRemoval = ({ method, path }: Route) => method === "DELETE" || /(delete|remove)$/.test(path);
 const partsOf = ({ path }: Route) => path.split("/").length;
 
+/** It starts a run, and later responses depend on whether that has ended. */
+const startsRun = ({ path }: Route) => path.endsWith("/run");
+
 /** What deletes goes last, and what deletes a part goes before what deletes the whole. */
 const inOrder = [
-  ...routes.filter((route) => !isRemoval(route)),
+  ...routes.filter((route) => !isRemoval(route) && !startsRun(route)),
   ...routes.filter(isRemoval).sort((one, other) => partsOf(other) - partsOf(one)),
 ];
 
