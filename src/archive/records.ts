@@ -17,6 +17,8 @@ interface RecordOptions {
   /** The list of the API that has the records; the name when absent. */
   readonly list?: string;
   readonly check: Check;
+  /** The most items of a request, if it is fewer than usual. */
+  readonly itemsMax?: number;
   /** Records without times of creation and change. */
   readonly isTimeless?: true;
   /** A list of parts with ids of their own, such as columns, and the kind under which these are recorded. */
@@ -32,9 +34,9 @@ interface Archived {
 }
 
 export function recordSection(options: RecordOptions): RecordSection {
-  const { name, list = name, check } = options;
+  const { name, list = name, check, itemsMax: linesMax = limits.importItemsPerRequest } = options;
   return {
-    ...{ kind: "lines", name, list, check, linesMax: limits.importItemsPerRequest },
+    ...{ kind: "lines", name, list, check, linesMax },
     restore: async (lines, restoring) => {
       const items = newItems(lines as readonly Item[], name, restoring);
       const { creations } = restoring;

@@ -8,6 +8,11 @@ export const transformationsLimits = {
     "Rows of a run that are written together, all or none. A run with more rows has several commits; a " +
       "larger commit would hold the writes of others for more than a second.",
   ),
+  transformationsPerRequestMax: limit(
+    100,
+    "transformations",
+    "Transformations in one request. More are refused: each cron expression takes some milliseconds.",
+  ),
   transformationRefusedMax: limit(
     10_000,
     "rows",

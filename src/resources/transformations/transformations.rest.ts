@@ -87,7 +87,7 @@ const definitions: readonly Route[] = [
     method: "POST",
     path: "/transformations",
     summary: "Create transformations, which run with the rights of the caller's account",
-    body: json(itemsBody(newTransformation, { min: 1 }), bulk),
+    body: json(itemsBody(newTransformation, { min: 1, max: limits.transformationsPerRequestMax }), bulk),
     response: items,
     handle: async (ctx, { body }) =>
       response(await createTransformations(ctx, await mapInSlices(body.items, newTransformationOf))),
@@ -111,7 +111,7 @@ const definitions: readonly Route[] = [
     method: "POST",
     path: "/transformations/update",
     summary: "Change transformations, which then run with the rights of the caller's account",
-    body: json(itemsBody(transformationChange, { min: 1 }), bulk),
+    body: json(itemsBody(transformationChange, { min: 1, max: limits.transformationsPerRequestMax }), bulk),
     response: items,
     handle: async (ctx, { body }) =>
       response(await updateTransformations(ctx, await mapInSlices(body.items, transformationChangeOf))),

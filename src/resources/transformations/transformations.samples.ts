@@ -28,6 +28,12 @@ async function fillTransformations({ ask, draws }: Filling): Promise<void> {
       destination: { type: "raw", database: `d${i}`, table: `t ${i}` },
     }),
   );
+  // More than one request restores.
+  const many = Array.from({ length: 60 }, (_, i) => one(`many ${i}`));
+  for (let part = 0; part < 2; part++)
+    await ask("POST /transformations", {
+      items: many.map((item) => ({ ...item, externalId: `${item.externalId} ${part}` })),
+    });
   // Far enough apart, so that it does not run in a test.
   const schedule = { cron: "30 4 29 2 *", timeZone: "Europe/Oslo" };
   await ask("POST /transformations", { items: [...items, one("yearly", { schedule })] });
