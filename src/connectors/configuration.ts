@@ -90,8 +90,14 @@ export const printedConfiguration = (file: string): string =>
 
 const secretNames = /^(key|password|token|secret)$/i;
 
+/** The password of an address: `postgres://reader:password@host/db`. It may have an `@` itself. */
+const passwordInAddress = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)(?!\$\{\w+\}@[^@]*$).*@/i;
+
 function masked(value: unknown, name = ""): unknown {
-  if (typeof value === "string") return secretNames.test(name) && !value.includes("${") ? "***" : value;
+  if (typeof value === "string")
+    return secretNames.test(name) && !value.includes("${")
+      ? "***"
+      : value.replace(passwordInAddress, "$1***@");
   if (Array.isArray(value)) return value.map((one) => masked(one));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one, key)]));

@@ -1,0 +1,30 @@
+// What `millrace connect <file> print` shows of a configuration.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { printedConfiguration } from "./configuration.ts";
+
+function printed(url: string): string {
+  const file = join(temporaryFolder(), "plant.yaml");
+  writeFileSync(file, `source: { type: sql, url: "${url}" }\n`);
+  return printedConfiguration(file);
+}
+
+const variable = `$${"{DB_PASSWORD}"}`;
+
+for (const [url, shown] of [
+  ["postgres://reader:hunter2@erp.example.com/erp", "postgres://reader:***@erp.example.com/erp"],
+  ["mqtt://:hunter2@127.0.0.1:1883", "mqtt://:***@127.0.0.1:1883"],
+  ["postgres://reader:hun/ter@2@erp.example.com/erp", "postgres://reader:***@erp.example.com/erp"],
+  [`postgres://reader:hunter2${variable}@host/erp`, "postgres://reader:***@host/erp"],
+  [`postgres://reader:${variable}@host/erp`, `postgres://reader:${variable}@host/erp`],
+  ["postgres://reader@erp.example.com:5432/erp", "postgres://reader@erp.example.com:5432/erp"],
+  ["mqtt://127.0.0.1:1883", "mqtt://127.0.0.1:1883"],
+] as const)
+  test(`print shows ${url} as ${shown}`, () => {
+    const text = printed(url);
+    assert.ok(text.includes(`url: ${shown}\n`), text);
+    if (!shown.includes("hun")) assert.ok(!text.includes("hun"), text);
+  });
