@@ -58,6 +58,7 @@ test("every update refuses an unknown member, and an unknown member of a change"
     "groups",
     "sequences",
     "timeseries",
+    "transformations",
     "trends",
   ]);
   for (const update of updates) {
