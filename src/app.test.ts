@@ -1,14 +1,13 @@
 // Why a server does not start: each reason says what to do about it, and leaves the data folder as it is.
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { appendFileSync, chmodSync, cpSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { pino } from "pino";
 import { temporaryFolder } from "../test/support/folder.ts";
+import { freePort } from "../test/support/free-port.ts";
 import { type App, openApp } from "./app.ts";
 import { StartRefused } from "./data-folder.ts";
 import { realSystem } from "./lib/system.ts";
@@ -35,15 +34,6 @@ before(async () => {
   await app.listen();
   await app.close();
 });
-
-const freePort = async (): Promise<number> => {
-  const listener = createServer().listen(0, "127.0.0.1");
-  await once(listener, "listening");
-  const { port } = listener.address() as AddressInfo;
-  listener.close();
-  await once(listener, "close");
-  return port;
-};
 
 /** The response to the first request that finds the port open. */
 async function firstResponse(url: string, headers: Record<string, string>): Promise<number> {

@@ -5,6 +5,7 @@ import type { Authenticator, RequestSource } from "../access/authenticator.ts";
 import type { ProgramTokens } from "../access/program-tokens.ts";
 import { type Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
+import { basicCredentialsOf } from "./passwords.ts";
 import { addEndpoint, type Kernel } from "./pipeline.ts";
 import { sourceOf } from "./project-access.ts";
 import type { Protocol } from "./protocol.ts";
@@ -113,13 +114,11 @@ function clientOf(form: URLSearchParams, authorization: string | undefined): Cli
 
 /** Both parts of HTTP Basic are encoded as values of a form (RFC 6749, 2.3.1). */
 function basicOf(authorization: string | undefined): ClientCredentials | undefined {
-  const [, encoded] = /^basic +(\S+)$/i.exec(authorization ?? "") ?? [];
-  if (encoded === undefined) return undefined;
-  const text = Buffer.from(encoded, "base64").toString();
-  const at = text.indexOf(":");
-  if (at === -1)
+  const { user, password } = basicCredentialsOf(authorization) ?? {};
+  if (user === undefined) return undefined;
+  if (password === undefined)
     throw invalid({ field: "Authorization", expected: "an account and a key with a colon", got: "no colon" });
-  return { id: formDecoded(text.slice(0, at)), secret: formDecoded(text.slice(at + 1)) };
+  return { id: formDecoded(user), secret: formDecoded(password) };
 }
 
 /** A value that is not encoded well is taken as it is: many programs do not encode. */

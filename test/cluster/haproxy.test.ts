@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { skipWithout } from "../../scripts/system-packages.ts";
-import { freePort } from "../support/clickhouse.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { freePort } from "../support/free-port.ts";
 import { newDatabase } from "../support/postgres.ts";
 import { endLeftProcesses, serveMillrace } from "../support/process.ts";
 

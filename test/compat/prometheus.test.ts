@@ -9,8 +9,8 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { skipWithout } from "../../scripts/system-packages.ts";
-import { freePort } from "../support/clickhouse.ts";
 import { temporaryFolder } from "../support/folder.ts";
+import { freePort } from "../support/free-port.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const deployed = (name: string) => fileURLToPath(new URL(`../../deploy/prometheus/${name}`, import.meta.url));

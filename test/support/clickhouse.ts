@@ -1,7 +1,6 @@
 // A real ClickHouse server for tests, on loopback, and a new database for each store.
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -14,14 +13,7 @@ import { TombstoneSweep } from "../../src/storage/clickhouse-points/tombstone-sw
 import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
 import { folderInMemory } from "./folder.ts";
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { readonly port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { freePort } from "./free-port.ts";
 
 /** A server whose databases tests use. */
 export interface ClickHouseHost {

@@ -3,8 +3,9 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type ClickHouseServer, freePort, startClickHouse, statement } from "./clickhouse.ts";
+import { type ClickHouseServer, startClickHouse, statement } from "./clickhouse.ts";
 import { temporaryFolder } from "./folder.ts";
+import { freePort } from "./free-port.ts";
 import { type Haproxy, startHaproxy } from "./haproxy.ts";
 import { type PostgresServer, statement as postgresStatement, startPostgres } from "./postgres.ts";
 import { serveMillrace } from "./process.ts";

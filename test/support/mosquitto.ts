@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connectAsync, type MqttClient } from "mqtt";
 import { temporaryFolder } from "./folder.ts";
+import { freePort } from "./free-port.ts";
 
 export interface Broker {
   readonly url: string;
@@ -56,13 +56,4 @@ export async function startMosquitto(): Promise<Broker> {
   };
   await broker.start();
   return broker;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -1,10 +1,10 @@
 // Real PostgreSQL servers for tests, on loopback, and a new database for each catalog.
 import { execFileSync, spawnSync } from "node:child_process";
 import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import pg from "pg";
 import { folderInMemory } from "./folder.ts";
+import { freePort } from "./free-port.ts";
 
 /** The folder with the programs of PostgreSQL: that of the environment, else the newest that Debian has. */
 function programs(): string {
@@ -23,14 +23,6 @@ function otherUser(): { readonly uid?: number; readonly gid?: number } {
     lines.find((line) => line.startsWith("postgres:")) ?? lines.find((line) => /^nobody:/.test(line));
   const [, , uid, gid] = found!.split(":");
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { readonly port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 export interface PostgresServer {

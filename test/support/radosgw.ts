@@ -3,11 +3,10 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { temporaryFolder } from "./folder.ts";
+import { freePort } from "./free-port.ts";
 
 export interface Radosgw {
   readonly endpoint: string;
@@ -149,13 +148,3 @@ mon allow pool size one = true
 rgw frontends = beast endpoint=${endpoint}
 rgw data = ${folder}/rgw
 `;
-
-function freePort(): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve) =>
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    }),
-  );
-}

@@ -4,8 +4,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "./clickhouse.ts";
 import { folderInMemory } from "./folder.ts";
+import { freePort } from "./free-port.ts";
 
 export interface ZooKeeperServer {
   readonly port: number;

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { freePort } from "../../../test/support/clickhouse.ts";
 import { type CuttableProxy, cuttableProxy } from "../../../test/support/cuttable-proxy.ts";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { freePort } from "../../../test/support/free-port.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));

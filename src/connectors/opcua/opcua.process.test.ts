@@ -9,6 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { type CuttableProxy, cuttableProxy } from "../../../test/support/cuttable-proxy.ts";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { freePort } from "../../../test/support/free-port.ts";
 import {
   endLeftProcesses,
   type RunningProcess,
@@ -61,12 +62,6 @@ async function startPlant(options: Partial<ServerOptions> = {}): Promise<PlantSe
       await once(child, "exit");
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const proxy = await cuttableProxy(0);
-  proxy.close();
-  return proxy.port;
 }
 
 describe("OPC UA", { skip: isMissing }, () => {

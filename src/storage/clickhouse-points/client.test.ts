@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, test } from "node:test";
-import { freePort } from "../../../test/support/clickhouse.ts";
+import { freePort } from "../../../test/support/free-port.ts";
 import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import { ClickHouseClient } from "./client.ts";
