@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../../test/support/browser.ts";
-import { stopProcess } from "../process.ts";
+import { freePort, stopProcess } from "../process.ts";
 import { millrace } from "../systems/millrace.ts";
 import type { Running } from "../systems/system.ts";
 import { type ConsoleScale, fullConsole, loadConsoleData, quickConsole } from "./data.ts";
@@ -26,6 +26,8 @@ export interface ConsoleOptions {
 }
 
 interface Setting extends ConsoleAt {
+  /** Where the browser takes messages beside those of Playwright. */
+  readonly debugPort: number;
   readonly running: Running;
   readonly scale: ConsoleScale;
   /** For files that are deleted at the end. */
@@ -60,8 +62,9 @@ export async function measureConsole(options: ConsoleOptions): Promise<{ table: 
     const data = options.data ?? join(folder, "data");
     if (!existsSync(data)) mkdirSync(data, { recursive: true });
     await withServer(data, (running) => loadConsoleData(running, scale));
-    browser = await launchBrowser();
-    const at = { browser, scale, folder };
+    const debugPort = await freePort();
+    browser = await launchBrowser([`--remote-debugging-port=${debugPort}`]);
+    const at = { browser, debugPort, scale, folder };
     const rows = await withServer(data, (running) =>
       measured({ ...at, running, port: running.port }, options),
     );

@@ -12,7 +12,6 @@ globalThis.bench = (() => {
   let actedMs = 0;
   let shownMs = 0;
   let draws = 0;
-  let path = [];
   const requests = { pending: 0, ended: 0 };
 
   for (const type of ["pointerup", "click", "keydown"])
@@ -100,16 +99,23 @@ globalThis.bench = (() => {
       }
       return { lengths, drawn };
     },
-    /** Notes the ends of all lines that are drawn from now on, in canvas pixels. */
+    /**
+     * Notes the ends of all lines that are drawn from now on, in pixels of the chart. They are drawn on another
+     * canvas, which is copied to the chart.
+     */
     notePath() {
-      for (const name of ["moveTo", "lineTo"])
-        wrap(name, (context, [x, y]) => isChart(context) && path.push(x, y));
-      wrap("beginPath", (context) => {
-        if (isChart(context) && path.length > 0) path = [];
+      const paths = new WeakMap();
+      const longest = new WeakMap();
+      for (const name of ["moveTo", "lineTo"]) wrap(name, ({ canvas }, at) => paths.get(canvas)?.push(...at));
+      wrap("beginPath", ({ canvas }) => paths.set(canvas, []));
+      wrap("stroke", ({ canvas }) => {
+        const path = paths.get(canvas) ?? [];
+        if (path.length > (longest.get(canvas)?.length ?? 0)) longest.set(canvas, path);
       });
-      wrap("stroke", (context) => {
+      wrap("drawImage", (context, [source, left, top]) => {
+        const path = longest.get(source) ?? [];
         if (isChart(context) && path.length > (globalThis.bench.longestPath?.length ?? 0))
-          globalThis.bench.longestPath = path;
+          globalThis.bench.longestPath = path.map((at, index) => at + (index % 2 === 0 ? left : top));
       });
     },
     /**

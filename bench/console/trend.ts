@@ -1,9 +1,9 @@
 // The figures of the trend: opening a year of seconds, other windows, dragging, and every single point.
-import { setTimeout as pause } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { randomFrom, seed } from "../generate.ts";
 import { percentile } from "../workloads.ts";
 import { type ConsoleScale, dayMs, dragSeries, start, yearSeries } from "./data.ts";
+import { dragWithShift } from "./mouse.ts";
 import {
   type ConsoleAt,
   type ConsoleRow,
@@ -97,7 +97,7 @@ function randomWindow({ startMs, endMs }: Window, random: () => number): Window 
 }
 
 /** Pans twenty lines of about 2,000 buckets each with the mouse. */
-export async function measureDrag(at: ConsoleAt): Promise<ConsoleRow[]> {
+export async function measureDrag(at: ConsoleAt & { readonly debugPort: number }): Promise<ConsoleRow[]> {
   const middleMs = start.drag + 2.5 * dayMs;
   const halfMs = 1_000 * 60_000;
   const url = address(dragSeries, { startMs: middleMs - halfMs, endMs: middleMs + halfMs });
@@ -110,14 +110,10 @@ export async function measureDrag(at: ConsoleAt): Promise<ConsoleRow[]> {
   await page.mouse.move(left, top);
   await page.mouse.down();
   const frames = inside<Frames>(page, `bench.frames(${dragMs})`);
-  // As a mouse does: it does not wait until the page has moved.
-  const moves: Promise<void>[] = [];
-  const startedMs = performance.now();
-  for (let atMs = 0; atMs < dragMs; atMs += reportMs) {
-    moves.push(page.mouse.move(left + 100 * Math.sin(atMs / 333), top));
-    await pause(Math.max(0, startedMs + atMs + reportMs - performance.now()));
-  }
-  await Promise.all(moves);
+  await dragWithShift(page, {
+    ...{ debugPort: at.debugPort, durationMs: dragMs },
+    at: (elapsedMs) => ({ x: left + 100 * Math.sin(elapsedMs / 333), y: top }),
+  });
   await page.mouse.up();
   await page.keyboard.up("Shift");
   const result = dragRow(await frames, picture);
@@ -126,8 +122,6 @@ export async function measureDrag(at: ConsoleAt): Promise<ConsoleRow[]> {
 }
 
 const dragMs = 4_000;
-/** Between two reports of a USB mouse. */
-const reportMs = 8;
 
 interface Frames {
   readonly lengths: readonly number[];

@@ -467,6 +467,18 @@ describe("the trend", () => {
     await console.release(page);
   });
 
+  it("shows events that are added while it is live", async () => {
+    const page = await console.open({ path: "/trend?series=valve&events=*&start=6h-ago&live=true" });
+    await page.getByRole("button", { name: "With events" }).click();
+    await page.getByRole("dialog").waitFor();
+    assert.equal(await page.getByRole("checkbox", { name: "trip" }).count(), 0);
+    await console.server.ask.v06("POST /events", {
+      items: [{ startTime: Date.now(), type: "trip", description: "P-4" }],
+    });
+    await page.getByRole("checkbox", { name: "trip" }).waitFor({ timeout: 30_000 });
+    await console.release(page);
+  });
+
   it("compares with the same window some days before", async () => {
     const page = await console.open({
       path: `/trend?series=valve&compare=1&${range(startMs + dayMs, startMs + 2 * dayMs)}`,

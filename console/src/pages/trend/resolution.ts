@@ -28,6 +28,14 @@ export function loadedRange({ startMs, endMs }: TimeWindow, bucketMs: number): T
   return { startMs: Math.max(0, first), endMs: Math.ceil((endMs + stepMs / 2) / stepMs) * stepMs };
 }
 
+/** Whether the same data is loaded for two windows. */
+export function haveSameData(one: TimeWindow, other: TimeWindow, widthPx: number): boolean {
+  const [bucketMs, otherMs] = [bucketFor(one, widthPx), bucketFor(other, widthPx)];
+  if (bucketMs !== otherMs) return false;
+  const [range, otherRange] = [loadedRange(one, bucketMs), loadedRange(other, bucketMs)];
+  return range.startMs === otherRange.startMs && range.endMs === otherRange.endMs;
+}
+
 const units = [
   { ms: d, text: "day", letter: "d" },
   { ms: h, text: "h", letter: "h" },

@@ -38,7 +38,7 @@ interface SeriesTableProps {
   onEdit(name: string): void;
 }
 
-export function SeriesTable(props: SeriesTableProps) {
+export const SeriesTable = memo(function SeriesTable(props: SeriesTableProps) {
   const { rows, cursorMs, timeZone, measure } = props;
   const at = cursorMs === undefined ? "Latest" : timeText(cursorMs, timeZone);
   return (
@@ -55,7 +55,7 @@ export function SeriesTable(props: SeriesTableProps) {
       </Table>
     </ScrollArea>
   );
-}
+});
 
 type HeadsProps = Pick<SeriesTableProps, "measure" | "timeZone"> & {
   /** The time of the values. */

@@ -2,14 +2,18 @@
 import { ActionIcon, Alert, Button, Group, Switch, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { ChartSpline, RefreshCw, Ruler, Sigma, Table2, TriangleAlert, ZoomOut } from "lucide-react";
-import { memo, type ReactNode, useMemo, useState } from "react";
+import { memo, type ReactNode, useCallback, useMemo, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { durationText } from "../../lib/format.ts";
 import { formulaEntry, formulasIn } from "../../lib/formula.ts";
 import { browserZone } from "../../lib/zoned-time.ts";
 import { useProject } from "../../session/session.ts";
+import { Chart } from "../../ui/chart/chart.tsx";
+import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { zoomed } from "../../ui/chart/gestures.ts";
 import { MeasureCursors } from "../../ui/chart/measure-cursors.tsx";
+import { useFollowedWindow } from "../../ui/chart/moving-window.ts";
+import { Navigator } from "../../ui/chart/navigator.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Loading } from "../../ui/page-states.tsx";
@@ -17,12 +21,10 @@ import { CopyLink, ExportMenu } from "./export-menu.tsx";
 import { FindSimilar } from "./find-similar.tsx";
 import { FormulaEditor } from "./formula-editor.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
-import { MovingChart, MovingNavigator } from "./moving-chart.tsx";
-import { useFollowedWindow } from "./moving-window.ts";
 import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
 import { formulaItem } from "./read-points.ts";
-import { bucketFor, granularityOf, pictureText } from "./resolution.ts";
+import { bucketFor, granularityOf, haveSameData, pictureText } from "./resolution.ts";
 import { SavedTrends } from "./saved-trends.tsx";
 import type { TrendSearch } from "./search.ts";
 import { SeriesPicker } from "./series-picker.tsx";
@@ -199,9 +201,13 @@ interface TrendViewProps {
 
 function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
   const { ranges, change, search, gestures } = trend;
-  const window = useFollowedWindow(trend.moving, trend.window);
   const timeZone = search.zone ?? browserZone();
   const { ref, width } = useElementSize();
+  const isOther = useCallback(
+    (one: TimeWindow, other: TimeWindow) => !haveSameData(one, other, width),
+    [width],
+  );
+  const window = useFollowedWindow(trend.moving, trend.window, isOther);
   const measure = useMemo(() => measureOf(search), [search]);
   const [cursorMs, setCursorMs] = useState<number>();
   const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData({
@@ -214,25 +220,24 @@ function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
         {search.table ? (
           <TableView {...{ lines, window, timeZone }} />
         ) : (
-          <MovingChart
+          <Chart
             moving={trend.moving}
             label={`Trend of ${visible.map(({ label }) => label).join(", ")}`}
             {...{ lines, bands: events.bands, window, ranges, timeZone, cursorMs, ...gestures }}
             onPoint={setCursorMs}
           >
-            {(area, window) =>
-              measure && (
+            {measure &&
+              ((area, window) => (
                 <MeasureCursors
                   {...{ area, window, timeZone, measure }}
                   onChange={(to) => change(measureSearch(to))}
                 />
-              )
-            }
-          </MovingChart>
+              ))}
+          </Chart>
         )}
       </div>
       <Status {...{ rows, visible, lines, isLoading, events, trend }} />
-      <MovingNavigator
+      <Navigator
         moving={trend.moving}
         {...{ lines: strip, whole, window, timeZone }}
         onMove={gestures.onMove}

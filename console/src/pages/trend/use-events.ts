@@ -9,9 +9,13 @@ import type { ChartBand } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 
 /** More bands than these cannot be told apart. */
-const eventsMax = 500;
+const eventsMax = 750;
 /** The range moves in such parts of the window: a live window does not read the events each second. */
 const rangeSteps = 16;
+/** So many parts are read on each side: the bands that come into view while the window is panned. */
+const stepsBeside = 4;
+/** New events of a live window are shown after this time. */
+const liveEveryMs = 5_000;
 /** In the address, for events of all types. */
 export const allTypes = "*";
 
@@ -24,22 +28,28 @@ export interface TrendEvents {
   readonly problem: unknown;
 }
 
-/** `types` is undefined when no events are shown. */
-export function useEvents(
-  types: readonly string[] | undefined,
-  { startMs, endMs }: TimeWindow,
-  colors: ChartColors,
-): TrendEvents {
+interface EventsShown {
+  /** Undefined when no events are shown. */
+  readonly types: readonly string[] | undefined;
+  readonly window: TimeWindow;
+  readonly isLive: boolean;
+}
+
+export function useEvents({ types, window, isLive }: EventsShown, { scheme }: ChartColors): TrendEvents {
+  const { startMs, endMs } = window;
   const project = useProject();
   const stepMs = Math.ceil((endMs - startMs) / rangeSteps);
-  const range = { startMs: Math.floor(startMs / stepMs) * stepMs, endMs: Math.ceil(endMs / stepMs) * stepMs };
+  const range = {
+    startMs: Math.max(0, (Math.floor(startMs / stepMs) - stepsBeside) * stepMs),
+    endMs: (Math.ceil(endMs / stepMs) + stepsBeside) * stepMs,
+  };
   const { data, error } = useQuery({
     queryKey: ["trend events", project, range],
     enabled: types !== undefined,
     placeholderData: keepPreviousData,
+    refetchInterval: isLive && liveEveryMs,
     queryFn: ({ signal }) => loadEvents(project, range, signal),
   });
-  const { scheme } = colors;
   return useMemo(() => {
     const found = types === undefined ? [] : (data ?? []);
     const shown = found.filter(({ type = "" }) => types?.includes(allTypes) || types?.includes(type));

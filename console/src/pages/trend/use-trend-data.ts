@@ -53,7 +53,7 @@ export function useTrendData({ trend, series, window, widthPx }: TrendView): Tre
     ...{ rows, visible, whole },
     lines: useMemo(() => [...visible, ...compared], [visible, compared]),
     strip: useStrip(rows, overview),
-    events: useEvents(search.events, window, chartColors(scheme)),
+    events: useEvents({ types: search.events, window, isLive }, chartColors(scheme)),
     isLoading: !isLive && isWaiting,
   };
 }

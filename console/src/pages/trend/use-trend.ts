@@ -5,7 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ValueRange } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import type { Gestures } from "../../ui/chart/gestures.ts";
-import { MovingWindow } from "./moving-window.ts";
+import { MovingWindow } from "../../ui/chart/moving-window.ts";
 import type { TrendSearch } from "./search.ts";
 import { bounded, fixedWindow, isRelative, windowOf } from "./window.ts";
 

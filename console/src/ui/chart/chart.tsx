@@ -2,23 +2,38 @@
 import "uplot/dist/uPlot.min.css";
 import { Text, useComputedColorScheme } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import classes from "./chart.module.css";
 import { chartColors } from "./chart-colors.ts";
 import type { ChartLine } from "./chart-line.ts";
 import { indexAt, shownTime, type TimeWindow } from "./columns.ts";
 import { type Gestures, panned, zoomed } from "./gestures.ts";
+import { type MovingWindow, useMovingWindow } from "./moving-window.ts";
 import { type Picture, Plot, type PlotArea } from "./plot.ts";
 import { Tooltip } from "./tooltip.tsx";
 
-interface ChartProps extends Picture, Gestures {
+interface Moving {
+  readonly window: TimeWindow;
+  /** The chart shows this window while it moves. */
+  readonly moving?: MovingWindow | undefined;
+}
+
+interface ChartProps extends Omit<Picture, "isMoving" | "window">, Moving, Gestures {
   /** Names the chart for people who cannot see it. */
   readonly label: string;
   readonly timeZone: string;
   /** The time that the cursor is at. */
   readonly cursorMs: number | undefined;
-  /** What is drawn over the plot area, such as measuring cursors. */
-  readonly children?: (area: PlotArea) => ReactNode;
+  /** What is over the plot area, such as measuring cursors. It is rendered in each frame of a movement. */
+  readonly children?: ((area: PlotArea, window: TimeWindow) => ReactNode) | undefined;
 }
 
 const helpId = "chart-help";
@@ -26,8 +41,8 @@ const keyZoom = 2;
 const keyPan = 0.2;
 const keySteps = 100;
 
-export function Chart(props: ChartProps) {
-  const { label, lines, bands, window, timeZone, cursorMs, children, onPoint } = props;
+export const Chart = memo(function Chart(props: ChartProps) {
+  const { label, lines, bands, timeZone, cursorMs, children, onPoint } = props;
   const { ref, width, height } = useElementSize();
   const [area, setArea] = useState<PlotArea>();
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
@@ -56,11 +71,32 @@ export function Chart(props: ChartProps) {
           />
         )}
       </div>
-      {area && children?.(area)}
-      {area && cursorMs !== undefined && <Tooltip {...{ area, lines, bands, window, timeZone, cursorMs }} />}
+      {area && children && <WithWindow {...props}>{(window) => children(area, window)}</WithWindow>}
+      {area && cursorMs !== undefined && (
+        <WithWindow {...props}>
+          {(window) => <Tooltip {...{ area, lines, bands, window, timeZone, cursorMs }} />}
+        </WithWindow>
+      )}
     </div>
   );
+});
+
+interface WithWindowProps extends Moving {
+  children(window: TimeWindow): ReactNode;
 }
+
+/** Renders its children with the window of each frame. */
+function WithWindow({ moving, window, children }: WithWindowProps) {
+  return children(useMovingWindow(moving) ?? window);
+}
+
+/** The window that the chart shows now. */
+const windowNow = ({ moving, window }: Moving): TimeWindow => moving?.now() ?? window;
+
+const pictureNow = ({ moving, window, ...picture }: Moving & Picture): Picture => ({
+  ...{ ...picture, window: windowNow({ moving, window }) },
+  isMoving: moving?.now() !== undefined,
+});
 
 const axesOf = (lines: readonly ChartLine[]): string[] => {
   const axes = lines.flatMap((line) => (line.kind === "numbers" ? [line.axis] : []));
@@ -77,7 +113,7 @@ interface PlotHostProps {
 
 /** Owns the plot; a change of axes or colours makes another host. */
 function PlotHost({ props, width, height, scheme, setArea }: PlotHostProps) {
-  const { lines, window, bands, ranges, timeZone, isMoving = false } = props;
+  const { lines, window, bands, ranges, timeZone, moving } = props;
   const host = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot>(null);
   const latest = useRef(props);
@@ -96,10 +132,11 @@ function PlotHost({ props, width, height, scheme, setArea }: PlotHostProps) {
     return () => created.destroy();
   }, [first, setArea]);
   useEffect(() => plot.current?.resize({ width, height }), [width, height]);
-  useLayoutEffect(
-    () => plot.current?.show({ lines, window, bands, ranges, isMoving }),
-    [lines, window, bands, ranges, isMoving],
-  );
+  useLayoutEffect(() => {
+    const show = () => plot.current?.show(pictureNow({ lines, window, bands, ranges, moving }));
+    show();
+    return moving?.subscribe(show);
+  }, [lines, window, bands, ranges, moving]);
   return <div ref={host} />;
 }
 
@@ -115,7 +152,8 @@ const forwarded = (latest: () => Gestures): Gestures => ({
 
 function onKey(event: KeyboardEvent<HTMLDivElement>, props: ChartProps): void {
   if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-  const { window, cursorMs, onMove, onMoved, onPoint, onReset } = props;
+  const { cursorMs, onMove, onMoved, onPoint, onReset } = props;
+  const window = windowNow(props);
   const move = (to: TimeWindow) => {
     onMove(to);
     onMoved();
@@ -135,8 +173,9 @@ function onKey(event: KeyboardEvent<HTMLDivElement>, props: ChartProps): void {
 }
 
 /** The cursor goes from point to point of the first line, and in equal steps where that has none. */
-function nextTime({ lines, window, cursorMs }: ChartProps, direction: number): number {
-  const { startMs, endMs } = window;
+function nextTime(props: ChartProps, direction: number): number {
+  const { lines, cursorMs } = props;
+  const { startMs, endMs } = windowNow(props);
   if (cursorMs === undefined) return (startMs + endMs) / 2;
   const step = cursorMs + (direction * (endMs - startMs)) / keySteps;
   const line = lines.find(({ kind, columns }) => kind === "numbers" && columns);

@@ -134,3 +134,24 @@ export function isGapBefore(columns: NumberColumns, index: number, { isStep, gap
   const distance = columns.times[index]! - columns.times[index - 1]!;
   return distance > (columns.kind === "buckets" ? Math.max(columns.bucketMs * 1.5, gapMs) : gapMs);
 }
+
+/** Whether other columns are the same in a range, and at the points beside it. */
+export function isContinued(one: NumberColumns, other: NumberColumns, range: TimeWindow): boolean {
+  const [from, to] = withNeighbours(one, range);
+  const [otherFrom, otherTo] = withNeighbours(other, range);
+  if (to - from !== otherTo - otherFrom) return false;
+  const isSame = (some: Float64Array, others: Float64Array): boolean => {
+    for (let i = from; i < to; i++) if (!Object.is(some[i], others[i - from + otherFrom])) return false;
+    return true;
+  };
+  if (one.kind === "raw" || other.kind === "raw")
+    return one.kind === other.kind && isSame(one.times, other.times) && isSame(one.values, other.values);
+  const names = ["times", "values", "mins", "maxs"] as const;
+  return one.bucketMs === other.bucketMs && names.every((name) => isSame(one[name], other[name]));
+}
+
+/** The indices of the points in a window, and of one more on each side. */
+export function withNeighbours(columns: Columns, window: TimeWindow): readonly [number, number] {
+  const [from, to] = indicesIn(columns, window);
+  return [Math.max(0, from - 1), Math.min(columns.times.length, to + 1)];
+}

@@ -1,6 +1,14 @@
 // Draws lines on a canvas: raw points, averages with a band from min to max, steps, and gaps.
 import type { NumberLine } from "./chart-line.ts";
-import { type BucketColumns, indicesIn, isGapBefore, type RawColumns, type TimeWindow } from "./columns.ts";
+import {
+  type BucketColumns,
+  indicesIn,
+  isGapBefore,
+  type NumberColumns,
+  type RawColumns,
+  type TimeWindow,
+  withNeighbours,
+} from "./columns.ts";
 
 /** Turns times and values into pixels of the canvas. */
 export interface Scales {
@@ -8,6 +16,8 @@ export interface Scales {
   y(value: number): number;
   /** Canvas pixels in one CSS pixel. */
   readonly ratio: number;
+  /** When a part of a window is drawn, the whole one: lines look the same in each part. */
+  readonly whole?: TimeWindow;
 }
 
 const bandOpacity = 0.2;
@@ -26,24 +36,25 @@ export function drawLine(
   scales: Scales,
 ): void {
   if (!line.columns) return;
-  const [from, to] = indicesIn(line.columns, window);
-  const first = Math.max(0, from - 1);
-  const end = Math.min(line.columns.times.length, to + 1);
+  const [first, end] = withNeighbours(line.columns, window);
   context.strokeStyle = line.color;
   context.fillStyle = line.color;
-  const isDense = spaceOf(window, first, end, scales) < denseSpacePx;
+  const spacePx = spaceOf(line.columns, scales.whole ?? window, scales);
+  const isDense = spacePx < denseSpacePx;
   context.lineWidth = (line.isDashed || isDense ? 1 : 1.5) * scales.ratio;
   context.lineJoin = "round";
   context.setLineDash(line.isDashed ? [5 * scales.ratio, 3 * scales.ratio] : []);
   if (line.columns.kind === "buckets")
     drawBuckets(context, { line, columns: line.columns, first, end, isDense }, scales);
-  else drawRaw(context, { line, columns: line.columns, first, end, window }, scales);
+  else drawRaw(context, { line, columns: line.columns, first, end, window, spacePx }, scales);
   context.setLineDash([]);
 }
 
 /** CSS pixels of a window for each of its points. */
-const spaceOf = ({ startMs, endMs }: TimeWindow, first: number, end: number, { x, ratio }: Scales): number =>
-  (x(endMs) - x(startMs)) / Math.max(1, end - first) / ratio;
+function spaceOf(columns: NumberColumns, window: TimeWindow, { x, ratio }: Scales): number {
+  const [from, to] = indicesIn(columns, window);
+  return (x(window.endMs) - x(window.startMs)) / Math.max(1, to - from) / ratio;
+}
 
 interface Part<Columns> {
   readonly line: NumberLine;
@@ -52,15 +63,20 @@ interface Part<Columns> {
   readonly end: number;
 }
 
+interface RawPart extends Part<RawColumns> {
+  readonly window: TimeWindow;
+  /** CSS pixels for each point. */
+  readonly spacePx: number;
+}
+
 function drawRaw(
   context: CanvasRenderingContext2D,
-  { line, columns, first, end, window }: Part<RawColumns> & { readonly window: TimeWindow },
+  { line, columns, first, end, window, spacePx }: RawPart,
   scales: Scales,
 ): void {
   const { x, y, ratio } = scales;
   const { times, values } = columns;
   const dots: number[] = [];
-  const spacePx = spaceOf(window, first, end, scales);
   context.beginPath();
   let isAlone = false;
   for (let i = first; i < end; i++) {

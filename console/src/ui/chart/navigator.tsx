@@ -1,7 +1,7 @@
 // The navigator strip: the data around the window, and the window in it as a part that can be moved.
 import { useComputedColorScheme } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
-import { type KeyboardEvent, type PointerEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, memo, type PointerEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { timeText } from "../../lib/format.ts";
 import classes from "./chart.module.css";
 import { chartColors } from "./chart-colors.ts";
@@ -9,6 +9,7 @@ import type { NumberLine } from "./chart-line.ts";
 import type { TimeWindow } from "./columns.ts";
 import { drawLine } from "./draw-lines.ts";
 import { panned } from "./gestures.ts";
+import type { MovingWindow } from "./moving-window.ts";
 import { rangeOf } from "./value-range.ts";
 
 interface NavigatorProps {
@@ -16,6 +17,8 @@ interface NavigatorProps {
   /** The time that the strip shows. */
   readonly whole: TimeWindow;
   readonly window: TimeWindow;
+  /** The strip shows this window while it moves. */
+  readonly moving: MovingWindow;
   readonly timeZone: string;
   onMove(window: TimeWindow): void;
   onMoved(): void;
@@ -23,22 +26,34 @@ interface NavigatorProps {
 
 const keyPan = 0.25;
 
-export function Navigator({ lines, whole, window, timeZone, onMove, onMoved }: NavigatorProps) {
+export const Navigator = memo(function Navigator({
+  lines,
+  whole,
+  window,
+  moving,
+  timeZone,
+  onMove,
+  onMoved,
+}: NavigatorProps) {
   const { ref, width, height } = useElementSize();
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   useEffect(() => {
     if (canvas.current && width > 0) draw(canvas.current, { lines, whole, width, height, scheme });
   }, [lines, whole, width, height, scheme]);
-  const drag = useDrag({ whole, window, width, onMove, onMoved });
-  const pixels = (timeMs: number) => ((timeMs - whole.startMs) / (whole.endMs - whole.startMs)) * width;
-  const left = Math.max(0, pixels(window.startMs));
-  const size = Math.min(width, pixels(window.endMs)) - left;
+  const now = () => moving.now() ?? window;
+  const drag = useDrag({ whole, now, width, onMove, onMoved });
+  const brush = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const show = () => place(brush.current!, { window: moving.now() ?? window, whole, width });
+    show();
+    return moving.subscribe(show);
+  }, [moving, window, whole, width]);
   const onKeyDown = (event: KeyboardEvent) => {
     const direction = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (direction === undefined) return;
     event.preventDefault();
-    onMove(panned(window, direction * keyPan));
+    onMove(panned(now(), direction * keyPan));
     onMoved();
   };
   return (
@@ -51,9 +66,8 @@ export function Navigator({ lines, whole, window, timeZone, onMove, onMoved }: N
         {timeText(whole.endMs, timeZone).slice(0, 16)}
       </span>
       <div
+        ref={brush}
         className={classes["brush"]}
-        // Unlike `left`, a transform moves it without a layout of the page in each frame.
-        style={{ transform: `translateX(${left}px)`, width: Math.max(0, size) }}
         role="slider"
         tabIndex={0}
         aria-label="The window in the navigator"
@@ -69,12 +83,27 @@ export function Navigator({ lines, whole, window, timeZone, onMove, onMoved }: N
       </div>
     </div>
   );
+});
+
+interface BrushPlace {
+  readonly window: TimeWindow;
+  readonly whole: TimeWindow;
+  readonly width: number;
+}
+
+/** Unlike `left`, a transform moves it without a layout of the page in each frame. */
+function place({ style }: HTMLElement, { window, whole, width }: BrushPlace): void {
+  const pixels = (timeMs: number) => ((timeMs - whole.startMs) / (whole.endMs - whole.startMs)) * width;
+  const left = Math.max(0, pixels(window.startMs));
+  style.transform = `translateX(${left.toFixed(2)}px)`;
+  style.width = `${Math.max(0, Math.min(width, pixels(window.endMs)) - left).toFixed(2)}px`;
 }
 
 interface DragSetting {
   readonly whole: TimeWindow;
-  readonly window: TimeWindow;
   readonly width: number;
+  /** The window that is shown. */
+  now(): TimeWindow;
   onMove(window: TimeWindow): void;
   onMoved(): void;
 }
@@ -82,18 +111,18 @@ interface DragSetting {
 type Grip = "window" | "start" | "end" | "jump";
 
 /** Pointer listeners for the parts of the strip. A click beside the window moves it there. */
-function useDrag({ whole, window, width, onMove, onMoved }: DragSetting) {
+function useDrag({ whole, now, width, onMove, onMoved }: DragSetting) {
   const from = useRef<{ grip: Grip; clientX: number; window: TimeWindow }>(null);
   const perPixel = (whole.endMs - whole.startMs) / Math.max(1, width);
   const down = (grip: Grip) => (event: PointerEvent<HTMLElement>) => {
     if (event.button !== 0) return;
     event.stopPropagation();
     event.currentTarget.setPointerCapture(event.pointerId);
-    let start = window;
+    let start = now();
     if (grip === "jump") {
       const at =
         whole.startMs + (event.clientX - event.currentTarget.getBoundingClientRect().left) * perPixel;
-      const half = (window.endMs - window.startMs) / 2;
+      const half = (start.endMs - start.startMs) / 2;
       start = { startMs: at - half, endMs: at + half };
       onMove(start);
     }

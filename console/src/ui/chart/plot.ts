@@ -5,7 +5,6 @@ import type { ChartColors } from "./chart-colors.ts";
 import type { ChartBand, ChartLine, NumberLine, TextLine, ValueRange } from "./chart-line.ts";
 import type { TimeWindow } from "./columns.ts";
 import { drawBands, drawLane, laneHeightPx } from "./draw-lanes.ts";
-import { drawLine } from "./draw-lines.ts";
 import { type Gestures, listenToGestures, zoomed } from "./gestures.ts";
 import { LineStrip, stripMargin } from "./line-strip.ts";
 import { timeLabels } from "./time-labels.ts";
@@ -77,8 +76,9 @@ export class Plot {
   #picture: Picture;
   #ranges = new Map<string, ValueRange>();
   readonly #stopGestures: () => void;
-  /** The lines while the window is panned. */
-  #strip: LineStrip | undefined;
+  readonly #strip = new LineStrip();
+  /** Whether the window is panned now. */
+  #isPanned = false;
   #nextFrame = 0;
   #area: PlotArea | undefined;
 
@@ -101,8 +101,7 @@ export class Plot {
   }
 
   #show(picture: Picture): void {
-    const isPanned = picture.isMoving === true && isSameLength(picture.window, this.#picture.window);
-    this.#strip = isPanned ? (this.#strip ?? new LineStrip()) : undefined;
+    this.#isPanned = picture.isMoving === true && isSameLength(picture.window, this.#picture.window);
     this.#picture = picture;
     const { window, ranges } = picture;
     this.#plot.batch(() => {
@@ -121,7 +120,7 @@ export class Plot {
   #rangeOf(axis: string): ValueRange {
     const { window } = this.#picture;
     const own = this.#numbers().filter((line) => line.axis === axis);
-    if (!this.#strip) return rangeOf(own, window);
+    if (!this.#isPanned) return rangeOf(own, window);
     const current = this.#ranges.get(axis);
     if (current && isWithin(current, own, window)) return current;
     return rangeOf(own, zoomed(window, 1 + 2 * stripMargin, (window.startMs + window.endMs) / 2));
@@ -181,8 +180,7 @@ export class Plot {
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
     drawBands(ctx, bands, { x, top: bbox.top, height: bbox.height, ratio, window });
-    if (this.#strip) this.#copyStrip(plot, this.#strip);
-    else for (const line of this.#numbers()) this.#drawNumbers(plot, line, x);
+    this.#drawNumbers(plot);
     ctx.restore();
     const lanes = this.#lanes();
     lanes.forEach((lane, index) => {
@@ -191,7 +189,7 @@ export class Plot {
     });
   };
 
-  #copyStrip(plot: UPlot, strip: LineStrip): void {
+  #drawNumbers(plot: UPlot): void {
     const { ctx, bbox, scales } = plot;
     const ranges = this.#options.axes.map((axis): [string, ValueRange] => {
       const { min, max } = scales[scaleOf(axis)]!;
@@ -201,20 +199,13 @@ export class Plot {
       ...{ window: this.#picture.window, lines: this.#numbers(), ranges: new Map(ranges) },
       ...{ width: bbox.width, height: bbox.height, ratio: devicePixelRatio },
     };
-    const isUnfinished = strip.copy(ctx, view, bbox);
     cancelAnimationFrame(this.#nextFrame);
+    if (!this.#isPanned) this.#strip.draw(ctx, view, bbox);
     // In the frame after the next one, because a movement draws the next one.
-    if (isUnfinished)
+    else if (this.#strip.pan(ctx, view, bbox))
       this.#nextFrame = requestAnimationFrame(() => {
         this.#nextFrame = requestAnimationFrame(() => plot.redraw(false, false));
       });
-  }
-
-  #drawNumbers({ ctx, bbox, scales }: UPlot, line: NumberLine, x: (timeMs: number) => number): void {
-    const { min, max } = scales[scaleOf(line.axis)]!;
-    const perUnit = bbox.height / (max! - min!);
-    const y = (value: number) => bbox.top + bbox.height - (value - min!) * perUnit;
-    drawLine(ctx, line, this.#picture.window, { x, y, ratio: devicePixelRatio });
   }
 
   #uplotOptions(): UPlot.Options {
