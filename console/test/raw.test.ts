@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import {
   assertAccessible,
   assertAccessibleInLooks,
@@ -140,6 +140,30 @@ describe("the rows of a table", () => {
     await page.goBack();
     await row(page, "WO-100000").waitFor();
     await console.release(page);
+  });
+
+  it("stay where they are when one goes back after rows before them have loaded", async () => {
+    const page = await console.open({ path: "/raw" });
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    await page.route(/orders\?.*cursor=/, async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.goto(`${console.server.baseUrl}/raw/ERP/orders?from=WO-102200`);
+    const grid = page.getByRole("region", { name: "Rows of orders, scrolls" });
+    await row(page, "WO-102200").waitFor();
+    await grid.hover();
+    await page.mouse.wheel(0, 150);
+    await row(page, "WO-102215").click();
+    await page.getByRole("dialog", { name: "Row WO-102215" }).waitFor();
+    release();
+    await row(page, "WO-102199").waitFor({ state: "attached" });
+    await page.goBack();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    const place = async (part: Locator) => (await part.boundingBox())!;
+    const [shown, one] = [await place(grid), await place(row(page, "WO-102215"))];
+    assert.ok(one.y > shown.y && one.y < shown.y + shown.height, `${one.y} is not in the grid`);
+    await page.context().close();
   });
 
   it("are reached by a link, opened by keyboard, and deleted one by one", async () => {

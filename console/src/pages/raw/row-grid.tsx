@@ -20,6 +20,11 @@ interface RowGridProps {
   readonly isLoading: boolean;
 }
 
+/** The element that scrolls. */
+interface Viewport {
+  readonly current: HTMLDivElement | null;
+}
+
 const rowHeight = 32;
 const overscan = 10;
 const keyWidth = 150;
@@ -43,7 +48,7 @@ export function RowGrid(props: RowGridProps) {
   });
   useStillRows(viewport, rows);
   const items = lines.getVirtualItems();
-  useFurtherRows(props, lines.range);
+  useFurtherRows(props, viewport, lines.range);
   const columns = across.getVirtualItems();
   const width = across.getTotalSize();
   return (
@@ -53,7 +58,7 @@ export function RowGrid(props: RowGridProps) {
       tabIndex={0}
       role="region"
       aria-label={`${label}, scrolls`}
-      data-scroll-restoration-id={`${label} ${startKey}`}
+      data-scroll-restoration-id={`${label} ${startKey} ${rows[0]?.key}`}
     >
       <div
         role="table"
@@ -81,7 +86,7 @@ export function RowGrid(props: RowGridProps) {
 }
 
 /** The rows in the window, some around it, and the focused row wherever it is. */
-function useLines(viewport: { readonly current: HTMLDivElement | null }, rows: readonly RawRow[]) {
+function useLines(viewport: Viewport, rows: readonly RawRow[]) {
   const focusedKey = useRef<string | undefined>(undefined);
   const lines = useVirtualizer({
     count: rows.length,
@@ -112,6 +117,7 @@ function withFocused(indexes: number[], rows: readonly RawRow[], key: string | u
 /** Loads the rows after the last loaded one, and before the first one, when the window reaches them. */
 function useFurtherRows(
   props: RowGridProps,
+  viewport: Viewport,
   range: { readonly startIndex: number; readonly endIndex: number } | null,
 ) {
   const { rows, loadMore, loadBefore, isLoading } = props;
@@ -120,12 +126,17 @@ function useFurtherRows(
   useEffect(() => {
     if (isLoading) return;
     if (loadMore && lastIndex >= rows.length - overscan) loadMore();
-    else if (loadBefore && firstIndex === 0) loadBefore();
-  }, [isLoading, loadMore, loadBefore, firstIndex, lastIndex, rows.length]);
+    // After an addition of rows, the range is out of date until the viewport reports its new position.
+    else if (loadBefore && firstIndex === 0 && viewport.current!.scrollTop <= overscan * rowHeight)
+      loadBefore();
+  }, [isLoading, loadMore, loadBefore, firstIndex, lastIndex, rows.length, viewport]);
 }
 
-/** Keeps the rows in the window where they are when rows before them are added. */
-function useStillRows(viewport: { readonly current: HTMLDivElement | null }, rows: readonly RawRow[]) {
+/**
+ * Keeps the rows in the window where they are when rows before them are added. The scroll positions that the
+ * router restores are by first row: one from before such an addition would show other rows.
+ */
+function useStillRows(viewport: Viewport, rows: readonly RawRow[]) {
   const firstKey = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {
     const added = rows.findIndex(({ key }) => key === firstKey.current);
