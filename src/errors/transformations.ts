@@ -33,6 +33,11 @@ export const transformationFailures = {
     when: "A query returns columns that its destination does not have, or lacks one that it needs.",
     message: ({ problem }) => problem,
   }),
+  "transformation-sequence-unknown": entry<{ readonly externalId: string }>({
+    status: 400,
+    when: "The sequence of a destination does not exist, or the account may not read it.",
+    message: ({ externalId }) => `No sequence that the account may read has the external id ${externalId}`,
+  }),
   "transformation-cycle": entry<{ readonly externalId: string; readonly limit: number }>({
     status: 400,
     when: "A transformation would run after itself, or at the end of a chain that is too long.",

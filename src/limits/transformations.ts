@@ -52,6 +52,18 @@ export const transformationsLimits = {
     "columns",
     "Columns of a raw table in queries. Further keys of its rows are read with `raw_rows`.",
   ),
+  pointsMatchedFirst: limit(100, "points", "Points of the first read that looks for some times of a series."),
+  pointsMatchedMax: limit(
+    10_000,
+    "points",
+    "Points of a later one, while most of the points that are read have a time that is looked for.",
+  ),
+  seriesReadAtOnce: limit(16, "series", "Series whose points a run looks for at the same time."),
+  rangesDeletedAtOnce: limit(
+    100,
+    "ranges",
+    "Ranges of points that a run deletes at the same time, so that they share a sync of the disk.",
+  ),
   transformationPreviewRows: limit(1_000, "rows", "Rows of a preview."),
   transformationValueLength: limit(
     200,

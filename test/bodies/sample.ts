@@ -77,8 +77,8 @@ export const kindOfRoute = (path: string): Kind | undefined =>
 const leftOut = new Set([
   ...["setNull", "parentRefId", "parentName", "edit", "urlName", "cursor"],
   ...["function", "aliases", "expiresTime", "refId"],
-  // Only of a transformation into raw.
-  ...["database", "table"],
+  // Only of a transformation into raw, or into rows of a sequence.
+  ...["database", "table", "sequence"],
 ]);
 
 /** An id that the service assigns: a body that has one is refused. */

@@ -204,6 +204,16 @@ function pointsAfter(points: PointColumns, readMs: number): PointColumns {
   return { times: times.subarray(1), values: isNumbers ? values.subarray(1) : values.slice(1) };
 }
 
+/**
+ * All rows of aggregates of one series of numbers, however many. The caller may read the series.
+ */
+export const allAggregates = (
+  ctx: RequestContext,
+  series: SeriesRef,
+  query: Required<Pick<SeriesQuery, "range" | "aggregates">>,
+): AsyncGenerator<Rows<Float64Array>> =>
+  aggregateRows(ctx, series, { ...query, key: series.id, limit: Number.POSITIVE_INFINITY });
+
 /** The most buckets of one scan: those of one read, and one that tells whether there are more. */
 const bucketsPerScan = limits.bucketsPerReadMax + 1;
 
@@ -211,7 +221,7 @@ async function* aggregateRows(
   ctx: RequestContext,
   { id, isStep }: SeriesRef,
   query: SeriesQuery & Required<Pick<SeriesQuery, "aggregates">>,
-): AsyncGenerator<Rows> {
+): AsyncGenerator<Rows<Float64Array>> {
   const { names, granularity } = query.aggregates;
   const runs = bucketRunsOf(query.range, granularity);
   const read = (run: RunQuery) => ctx.points.aggregate({ ...run, series: id, isStep, aggregates: names });

@@ -3,7 +3,7 @@ import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, between, equals } from "../../query/filter.ts";
+import { and, between, equals, oneOf } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Page, PageQuery } from "../../query/page.ts";
 import { readPage } from "../../storage/read-page.ts";
@@ -110,6 +110,38 @@ function shown(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > shownCharacters ? `${text.slice(0, shownCharacters)}...` : text;
 }
+
+/**
+ * Deletes the rows with these numbers; unknown numbers are ignored. Refuses (404) an unknown sequence.
+ */
+export async function deleteRows(
+  ctx: RequestContext,
+  sequenceId: number,
+  rowNumbers: readonly bigint[],
+): Promise<void> {
+  const permitted = permittedRecords(ctx.caller, "sequencesAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await existingSequences(tx, permitted, inPath(sequenceId));
+    await tx.remove(sequenceRowTable, ofNumbers(sequenceId, rowNumbers));
+  });
+}
+
+/** The rows with these numbers, by number. Refuses (404) an unknown sequence. */
+export async function rowsNumbered(
+  ctx: RequestContext,
+  sequenceId: number,
+  rowNumbers: readonly bigint[],
+): Promise<readonly StoredRow[]> {
+  const permitted = permittedRecords(ctx.caller, "sequencesAcl", "READ");
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    await existingSequences(tx, permitted, inPath(sequenceId));
+    const filter = ofNumbers(sequenceId, rowNumbers);
+    return tx.find(sequenceRowTable, { filter, order: byRowNumber, page: { limit: rowNumbers.length } });
+  });
+}
+
+const ofNumbers = (sequenceId: number, rowNumbers: readonly bigint[]) =>
+  and(equals("sequenceId", sequenceId), oneOf("rowNumber", rowNumbers.map(stored)));
 
 /** Returns one page of rows, by number. Refuses (404) an unknown sequence, and (400) unknown columns. */
 export async function readRows(ctx: RequestContext, query: SequenceRowsQuery): Promise<SequenceRows> {

@@ -3,12 +3,14 @@ import type { SqlMarks } from "../../sql-runner/sql-runner.ts";
 import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
 
 /** The kinds of records that a transformation writes. */
-export const recordKinds = ["assets", "events", "series", "relationships"] as const;
+export const recordKinds = ["assets", "events", "series", "relationships", "files", "datapoints"] as const;
 
 /** What a transformation writes. */
 export type DestinationName =
   | { readonly type: (typeof recordKinds)[number] }
-  | { readonly type: "raw"; readonly database: string; readonly table: string };
+  | { readonly type: "raw"; readonly database: string; readonly table: string }
+  /** `sequence` is an external id. */
+  | { readonly type: "sequenceRows"; readonly sequence: string };
 
 export const actions = ["create", "update", "upsert", "delete"] as const;
 export type TransformationAction = (typeof actions)[number];

@@ -33,11 +33,17 @@ export const queryField = textField("One SQL query; its columns are the values o
 
 const destination = Type.Object(
   {
-    type: Type.Enum([...recordKinds, "raw"], { description: "The records that the rows become" }),
+    type: Type.Enum([...recordKinds, "raw", "sequenceRows"], {
+      description: "The records that the rows become",
+    }),
     database: Type.Optional(nameField("Of raw: the database")),
     table: Type.Optional(nameField("Of raw: the table")),
+    sequence: Type.Optional(externalIdField("Of sequenceRows: the external id of the sequence")),
   },
-  { title: "TransformationDestination", description: "`database` and `table` are given for raw alone" },
+  {
+    title: "TransformationDestination",
+    description: "`database` and `table` are given for raw alone, `sequence` for sequenceRows alone",
+  },
 );
 
 const fields = {
@@ -210,15 +216,21 @@ export const previewSchema = Type.Object(
   { title: "TransformationPreview" },
 );
 
-function destinationIn(
-  { type, database, table }: Static<typeof destination>,
-  field: string,
-): DestinationName {
-  const isNamed = database !== undefined && table !== undefined;
-  if (type === "raw" && isNamed) return { type, database, table };
-  if (type !== "raw" && database === undefined && table === undefined) return { type };
-  const expected = type === "raw" ? "a database and a table" : "no database and no table";
-  throw fail("field-invalid", { field, expected, got: JSON.stringify({ type, database, table }) });
+/** Refuses (400) members that a destination of this type lacks, or does not have. */
+function destinationIn(sent: Static<typeof destination>, field: string): DestinationName {
+  const { type, database, table, sequence } = sent;
+  const given = Object.keys(sent).length - 1;
+  const isRaw = type === "raw" && database !== undefined && table !== undefined && given === 2;
+  if (isRaw) return { type, database, table };
+  if (type === "sequenceRows" && sequence !== undefined && given === 1) return { type, sequence };
+  if (type !== "raw" && type !== "sequenceRows" && given === 0) return { type };
+  const expected =
+    type === "raw"
+      ? "a database and a table"
+      : type === "sequenceRows"
+        ? "a sequence alone"
+        : "no database, no table and no sequence";
+  throw fail("field-invalid", { field, expected, got: JSON.stringify(sent) });
 }
 
 export function newTransformationOf(

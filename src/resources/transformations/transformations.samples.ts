@@ -36,5 +36,6 @@ async function fillTransformations({ ask, draws }: Filling): Promise<void> {
     });
   // Far enough apart, so that it does not run in a test.
   const schedule = { cron: "30 4 29 2 *", timeZone: "Europe/Oslo" };
-  await ask("POST /transformations", { items: [...items, one("yearly", { schedule })] });
+  const rows = one("rows", { destination: { type: "sequenceRows", sequence: "pump curve" } });
+  await ask("POST /transformations", { items: [...items, rows, one("yearly", { schedule })] });
 }

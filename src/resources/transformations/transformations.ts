@@ -14,7 +14,7 @@ import { existingRecords } from "../../storage/existing-records.ts";
 import { readPage } from "../../storage/read-page.ts";
 import { changeValues } from "../common/changes.ts";
 import { refuseTakenExternalIds } from "../common/external-ids.ts";
-import { destinationOf } from "./runs/destinations.rest.ts";
+import { actionsOf } from "./destinations/destinations.rest.ts";
 import { refuseCycles, scheduleColumns } from "./schedules/schedule.ts";
 import {
   type Timing,
@@ -63,7 +63,7 @@ export async function createTransformations(
       ...scheduleColumns(item.schedule, nowMs),
       ...{ id: ctx.ids.next(), ...owner, marks: {}, ...times },
     }));
-    refuseDeletions(rows);
+    refuseOtherActions(rows);
     await refuseTakenExternalIds(tx, recordType, rows);
     await tx.insert(transformationTable, rows);
     await refuseCycles(tx, rows);
@@ -73,11 +73,13 @@ export async function createTransformations(
 }
 
 /** Refuses (400) an action that the destination does not have. */
-function refuseDeletions(rows: readonly Transformation[]): void {
+function refuseOtherActions(rows: readonly Transformation[]): void {
   for (const [index, { action, destination }] of rows.entries()) {
-    if (action !== "delete" || destinationOf(destination).canDelete) continue;
+    const known = actionsOf(destination.type);
+    if (known.includes(action)) continue;
     const field = `items[${index}].action`;
-    throw fail("field-invalid", { field, expected: "an action that is not delete", got: '"delete"' });
+    const expected = `${known.join(", ")} for ${destination.type}`;
+    throw fail("field-invalid", { field, expected, got: JSON.stringify(action) });
   }
 }
 
@@ -135,7 +137,7 @@ export async function updateTransformations(
         schedule === undefined ? {} : { ...none, ...scheduleColumns(schedule ?? undefined, nowMs) };
       return changeValues(row, { ...change, ...timing, ...owner }, nowMs);
     });
-    refuseDeletions(after);
+    refuseOtherActions(after);
     await refuseTakenExternalIds(tx, recordType, after);
     await tx.replace(transformationTable, after);
     await refuseCycles(tx, after);

@@ -89,7 +89,7 @@ function tableFunctionAt(tokens: readonly SqlToken[], at: number): TableFunction
   const isRawRows = !isSymbol(tokens[at - 1], ".") && sameName(value, "raw_rows");
   if (!isOfRecords && !isRawRows) return undefined;
   const literals = argumentsFrom(tokens, at + 1);
-  if (!literals) throw syntax(`${value} takes strings and numbers`, start);
+  if (!literals) throw syntax(`${value} takes strings, numbers and NULL, and no expressions`, start);
   const args = literals.map((token) => literalOf(token));
   const close = tokens.findIndex((token, index) => index > at && isSymbol(token, ")"));
   const alias = `${value}(${args.map((one) => JSON.stringify(one)).join(",")})`;
@@ -102,20 +102,24 @@ function tableFunctionAt(tokens: readonly SqlToken[], at: number): TableFunction
   return { ...place, name: { kind: "rows", database, table } };
 }
 
+const isLiteral = (token: SqlToken | undefined): boolean =>
+  token?.kind === "string" || token?.kind === "number" || isWord(token, "NULL");
+
 /** The literals in parentheses; undefined if there is anything else. */
 function argumentsFrom(tokens: readonly SqlToken[], open: number): SqlToken[] | undefined {
   const found: SqlToken[] = [];
   if (isSymbol(tokens[open + 1], ")")) return found;
   for (let at = open + 1; ; at += 2) {
     const token = tokens[at];
-    if (token?.kind !== "string" && token?.kind !== "number") return undefined;
-    found.push(token);
+    if (!isLiteral(token)) return undefined;
+    found.push(token!);
     if (isSymbol(tokens[at + 1], ")")) return found;
     if (!isSymbol(tokens[at + 1], ",")) return undefined;
   }
 }
 
-const literalOf = ({ kind, value }: SqlToken): SqlValue => (kind === "number" ? Number(value) : value);
+const literalOf = ({ kind, value }: SqlToken): SqlValue =>
+  kind === "number" ? Number(value) : kind === "word" ? null : value;
 
 function replaced(sql: string, replacements: readonly Replacement[]): string {
   let text = "";

@@ -10,15 +10,21 @@ import {
   type ProjectCatalog,
   UniqueViolation,
 } from "../../../storage/catalog.ts";
+import {
+  type Candidate,
+  noRows,
+  type RecordDestination,
+  type RowComparison,
+} from "../destinations/destination.ts";
 import type { RowError, TransformationInput } from "../schema.ts";
-import { compare, noRows, type RowComparison } from "./compare.ts";
-import type { Candidate, RecordDestination } from "./destination.ts";
 import { rowErrorOf } from "./rows.ts";
 
 export interface CommitWork extends Pick<TransformationInput, "action" | "onError"> {
   readonly destination: RecordDestination;
   /** Whether the writes are rolled back. */
   readonly isPlan: boolean;
+  /** Refuses a run that has ended; for records that are written before the commit. */
+  readonly requireRunning: () => Promise<void>;
   /**
    * Further writes of the same commit, in its transaction: the record of the run, and refused rows. Refuses a
    * run that has ended.
@@ -60,12 +66,31 @@ export async function commitRows(
   work: CommitWork,
   rows: readonly Candidate[],
 ): Promise<readonly RowComparison[]> {
+  if (work.destination.isOutside) return [await writeOutside(ctx, work, rows)];
   const assumed = new Set(work.isPlan ? rows.map(({ key }) => key) : []);
   const whole = await attempt(ctx, work, { rows, assumed }, true);
   if (!(whole instanceof Failure)) return [whole];
   if (work.isPlan || work.onError === "skip") return halves(ctx, work, { rows, assumed }, whole);
   const parts = await halves(ctx, { ...work, isPlan: true }, { rows, assumed: keysOf(rows) }, whole);
   throw new RowsRefused(parts.flatMap(({ refused }) => refused));
+}
+
+/**
+ * Writes records that are not in the catalog, then the commit that counts them. If that one fails, the
+ * records are written and the next run finds them unchanged.
+ */
+async function writeOutside(
+  ctx: RequestContext,
+  { destination, action, onError, isPlan, requireRunning, alongside }: CommitWork,
+  rows: readonly Candidate[],
+): Promise<RowComparison> {
+  const done = await destination.compare(ctx, action, rows);
+  if (isPlan) return done;
+  if (onError === "stop" && done.refused.length > 0) throw new RowsRefused(done.refused);
+  await requireRunning();
+  await destination.write(ctx, { ...done, assumed: new Set() });
+  await ctx.catalog.write(ctx.projectId, (tx) => alongside(inside(ctx, tx), tx, done, true));
+  return done;
 }
 
 const keysOf = (rows: readonly Candidate[]): ReadonlySet<string> => new Set(rows.map(({ key }) => key));
@@ -116,11 +141,7 @@ async function attempt(
       const within = inside(ctx, tx, (problem) => {
         violation ??= problem;
       });
-      const existing = await destination.find(
-        within,
-        rows.map(({ key }) => key),
-      );
-      done = compare(destination, action, rows, existing);
+      done = await destination.compare(within, action, rows);
       if (onError === "stop" && !isPlan && done.refused.length > 0) throw new RowsRefused(done.refused);
       await destination.write(within, { ...done, assumed });
       if (isPlan) throw new RolledBack();

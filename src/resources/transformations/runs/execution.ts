@@ -6,8 +6,10 @@ import { limits } from "../../../limits.ts";
 import { equals } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import type { SqlMarks } from "../../../sql-runner/sql-runner.ts";
-import type { CatalogWriter, ProjectId } from "../../../storage/catalog.ts";
+import type { CatalogReader, CatalogWriter, ProjectId } from "../../../storage/catalog.ts";
 import { putRows } from "../../raw/rows.ts";
+import { type Candidate, noRows, type RowComparison } from "../destinations/destination.ts";
+import { openDestination } from "../destinations/destinations.rest.ts";
 import {
   type RowError,
   type Transformation,
@@ -16,9 +18,6 @@ import {
   transformationTable,
 } from "../schema.ts";
 import { type CommitWork, commitRows, inside, RowsRefused } from "./commits.ts";
-import { noRows, type RowComparison } from "./compare.ts";
-import type { Candidate } from "./destination.ts";
-import { destinationOf } from "./destinations.rest.ts";
 import { readResult, reasonOf, requireRights } from "./result.ts";
 
 /** The raw database with a table of refused rows for each transformation, named by its external id. */
@@ -38,7 +37,7 @@ export interface Execution {
  * the record as it is; the next start marks it as failed.
  */
 export async function execute(services: Services, execution: Execution): Promise<void> {
-  const progress = { lastRow: 0 };
+  const progress: Progress = { lastRow: 0, isUnsure: false };
   try {
     await writeResult(await execution.contextOf(), execution, progress);
   } catch (problem) {
@@ -51,20 +50,35 @@ export async function execute(services: Services, execution: Execution): Promise
   }
 }
 
-const keptRows = ({ lastRow }: { readonly lastRow: number }) =>
-  lastRow === 0 ? "Nothing was written" : `Rows 1 to ${lastRow} are written; nothing of later rows is`;
+interface Progress {
+  /** Rows up to this one are written. */
+  lastRow: number;
+  /** Whether datapoints of later rows may be written although the run does not count them. */
+  isUnsure: boolean;
+}
 
-async function writeResult(
-  ctx: RequestContext,
-  execution: Execution,
-  progress: { lastRow: number },
-): Promise<void> {
+function keptRows({ lastRow, isUnsure }: Progress): string {
+  const rest = `datapoints of the next ${limits.transformationCommitRows} rows may be`;
+  if (lastRow === 0) return isUnsure ? `No row is counted as written; ${rest}` : "Nothing was written";
+  return `Rows 1 to ${lastRow} are written; ${isUnsure ? rest : "nothing of later rows is"}`;
+}
+
+async function writeResult(ctx: RequestContext, execution: Execution, progress: Progress): Promise<void> {
   const { transformation } = execution;
   const { action, onError } = transformation;
-  const destination = destinationOf(transformation.destination);
+  const destination = await openDestination(ctx, transformation);
   requireRights(ctx, destination, onError);
-  const commit = (rows: readonly Candidate[], alongside: CommitWork["alongside"]) =>
-    commitRows(ctx, { destination, action, onError, isPlan: false, alongside }, rows);
+  const requireRunning = () =>
+    ctx.catalog.read(ctx.projectId, async (tx) => void (await runningRecord(tx, execution)));
+  const work = { destination, action, onError, isPlan: false, requireRunning };
+  const commit = async (rows: readonly Candidate[], alongside: CommitWork["alongside"]) => {
+    progress.isUnsure = destination.isOutside ?? false;
+    await commitRows(ctx, { ...work, alongside }, rows).catch((problem: unknown) => {
+      if (problem instanceof RowsRefused) progress.isUnsure = false;
+      throw problem;
+    });
+    progress.isUnsure = false;
+  };
   const saveAlone = (done: RowComparison, marks?: SqlMarks) =>
     ctx.catalog.write(ctx.projectId, (tx) => save(inside(ctx, tx), tx, execution, { done, marks }));
   let refused: RowError[] = [];
@@ -110,11 +124,11 @@ interface Step {
 async function save(
   inside: RequestContext,
   tx: CatalogWriter,
-  { run, transformation }: Execution,
+  execution: Execution,
   { done, marks }: Step,
 ): Promise<void> {
-  const [now] = await tx.get(transformationRunTable, [run.id]);
-  if (now?.status !== "RUNNING" || now.owner !== run.owner) throw fail("transformation-run-ended", {});
+  const { run, transformation } = execution;
+  const now = await runningRecord(tx, execution);
   const counted = withCounts(now, done);
   if (counted.refused > limits.transformationRefusedMax) throw tooManyRefused();
   await keepRefused(inside, transformation, run, done.refused);
@@ -126,6 +140,12 @@ async function save(
   if (!current) return;
   await tx.replace(transformationTable, [{ ...current, marks: { ...current.marks, ...marks } }]);
   await startFollowers(tx, current, inside.system.nowMs());
+}
+
+async function runningRecord(tx: CatalogReader, { run }: Execution): Promise<TransformationRun> {
+  const [now] = await tx.get(transformationRunTable, [run.id]);
+  if (now?.status !== "RUNNING" || now.owner !== run.owner) throw fail("transformation-run-ended", {});
+  return now;
 }
 
 /** The transformations that run after this one are due now. */

@@ -3,12 +3,11 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import type { SqlColumn, SqlRow, SqlSummary } from "../../../sql-runner/sql-runner.ts";
+import type { Candidate, RecordChange, RowComparison } from "../destinations/destination.ts";
+import { openDestination } from "../destinations/destinations.rest.ts";
 import type { RowError } from "../schema.ts";
 import { getTransformation, permittedFor } from "../transformations.ts";
 import { commitRows } from "./commits.ts";
-import type { RowComparison } from "./compare.ts";
-import type { Candidate, RecordChange } from "./destination.ts";
-import { destinationOf } from "./destinations.rest.ts";
 import { queryRefusal, readResult, requireRights, runQuery } from "./result.ts";
 import { Sample } from "./rows.ts";
 
@@ -69,7 +68,7 @@ export interface RunPlan {
 export async function planRun(ctx: RequestContext, id: number): Promise<RunPlan> {
   const transformation = await getTransformation(ctx, id);
   const { action, onError } = transformation;
-  const destination = destinationOf(transformation.destination);
+  const destination = await openDestination(ctx, transformation);
   requireRights(ctx, destination, onError);
   const samples = {
     created: new Sample<RunPlan["created"]["rows"][number]>(),
@@ -90,7 +89,8 @@ export async function planRun(ctx: RequestContext, id: number): Promise<RunPlan>
     refuse(...done.refused);
     unchanged += done.unchanged.length;
   };
-  const work = { destination, action, onError, isPlan: true, alongside: async () => {} };
+  const nothing = async () => {};
+  const work = { destination, action, onError, isPlan: true, requireRunning: nothing, alongside: nothing };
   const onRows = async (rows: readonly Candidate[]) => {
     for (const done of await commitRows(ctx, work, rows)) add(done);
   };

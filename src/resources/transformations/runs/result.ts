@@ -12,10 +12,10 @@ import {
   type SqlRow,
   type SqlSummary,
 } from "../../../sql-runner/sql-runner.ts";
+import type { Candidate, RecordDestination } from "../destinations/destination.ts";
 import type { RowError, TransformationInput } from "../schema.ts";
 import { openSource } from "../source/source.ts";
-import type { Candidate, RecordDestination } from "./destination.ts";
-import { candidateOf, refuseUnknownColumns } from "./rows.ts";
+import { candidateOf, keyColumns } from "./rows.ts";
 
 /** Receives rows in groups of at most `limits.transformationCommitRows`. */
 export interface ResultConsumer {
@@ -44,13 +44,14 @@ export async function readResult(
   consumer: ResultConsumer,
 ): Promise<ReadRows> {
   let columns: readonly SqlColumn[] = [];
+  let key: readonly string[] = [];
   let waiting: Candidate[] = [];
   let read = 0;
   const keys = new RepeatedKeys();
   const onRows = async (rows: readonly SqlRow[]) => {
     for (const row of rows) {
       read += 1;
-      const candidate = candidateOf({ destination, columns, nulls }, row, read);
+      const candidate = candidateOf({ destination, key, columns, nulls }, row, read);
       if ("reason" in candidate) consumer.onRefused([candidate]);
       else {
         const known = keys.add(candidate);
@@ -65,7 +66,7 @@ export async function readResult(
     }
   };
   const onColumns = (found: readonly SqlColumn[]) => {
-    refuseUnknownColumns(destination, found);
+    key = keyColumns(destination, found);
     columns = found;
   };
   const summary = await runQuery(ctx, { sql: query, marks, onColumns, onRows });

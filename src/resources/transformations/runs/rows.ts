@@ -3,29 +3,41 @@ import { type Failure, fail } from "../../../errors.ts";
 import { parseJson } from "../../../lib/json.ts";
 import { limits } from "../../../limits.ts";
 import type { SqlColumn, SqlRow, SqlValue } from "../../../sql-runner/sql-runner.ts";
+import type { Candidate, ColumnType, RecordDestination } from "../destinations/destination.ts";
 import type { RowError, TransformationInput } from "../schema.ts";
-import type { Candidate, ColumnType, RecordDestination } from "./destination.ts";
 
 const pairPrefix = "metadata.";
 
-/** Refuses (400) columns that the destination does not have, and a result without the column of the key. */
-export function refuseUnknownColumns(destination: RecordDestination, columns: readonly SqlColumn[]): void {
+/**
+ * The columns of the result that name a record. Refuses (400) columns that the destination does not have, and
+ * a result without a key or with several.
+ */
+export function keyColumns(destination: RecordDestination, columns: readonly SqlColumn[]): readonly string[] {
   const names = columns.map(({ name }) => name);
   const refused = (problem: string) => fail("transformation-columns-refused", { problem });
-  if (!names.includes(destination.key)) throw refused(`The query must return the column ${destination.key}`);
+  const found = destination.keys.filter((key) => key.every((name) => names.includes(name)));
+  const [key] = found;
+  if (!key || found.length > 1) {
+    const known = destination.keys.map((each) => each.join(" and ")).join(", or ");
+    const needed = destination.keys.length === 1 && destination.keys[0]!.length === 1;
+    throw refused(needed ? `The query must return the column ${known}` : `A row is named by ${known}`);
+  }
   const repeated = names.find((name, at) => names.indexOf(name) !== at);
   if (repeated !== undefined) throw refused(`The query returns the column ${repeated} twice`);
   const known = destination.columns;
-  if (!known) return;
-  const isKnown = (name: string) => name in known || ("metadata" in known && name.startsWith(pairPrefix));
+  if (!known) return key;
+  const isKnown = (name: string) => Object.hasOwn(known, name) || isPair(destination, name);
   const unknown = names.filter((name) => !isKnown(name));
   const list = Object.keys(known).join(", ");
   if (unknown.length > 0)
     throw refused(`The destination has no column ${unknown.slice(0, 10).join(", ")}; it has ${list}`);
+  return key;
 }
 
 export interface RowMapping extends Pick<TransformationInput, "nulls"> {
   readonly destination: RecordDestination;
+  /** The columns of the key. */
+  readonly key: readonly string[];
   readonly columns: readonly SqlColumn[];
 }
 
@@ -37,23 +49,30 @@ export function candidateOf(mapping: RowMapping, row: SqlRow, number: number): C
   for (const [at, column] of columns.entries()) {
     const value = row[at] ?? null;
     if (value === null && nulls === "keep") continue;
-    if (destination.columns && column.name.startsWith(pairPrefix))
+    if (isPair(destination, column.name))
       pairs[column.name.slice(pairPrefix.length)] = value === null ? null : String(value);
     else values[column.name] = converted(value, typesOf(destination, column), column.name);
   }
-  const key = values[destination.key];
-  if (typeof key === "string" && key !== "") return { row: number, key, values, pairs };
-  const at = columns.findIndex(({ name }) => name === destination.key);
-  const reason = "The column of the key must be a string that is not empty";
-  return { row: number, column: destination.key, value: shown(row[at]), reason };
+  const key = destination.keyOf(values);
+  if (key !== undefined) return { row: number, key, values, pairs };
+  const [name] = mapping.key;
+  if (mapping.key.length > 1)
+    return { row: number, reason: `The columns of the key need values: ${mapping.key.join(", ")}` };
+  const at = columns.findIndex((column) => column.name === name);
+  const value = shown(row[at]);
+  return { row: number, column: name!, value, reason: "The column of the key needs a value that can be one" };
 }
 
+/** A column `metadata.<key>`. */
+const isPair = ({ columns = {} }: RecordDestination, name: string): boolean =>
+  "metadata" in columns && !Object.hasOwn(columns, name) && name.startsWith(pairPrefix);
+
 function typesOf(
-  { columns, key }: RecordDestination,
+  { columns, keys }: RecordDestination,
   { name, type }: SqlColumn,
 ): readonly ColumnType[] | undefined {
   if (columns) return columns[name];
-  if (name === key) return ["text"];
+  if (keys.flat().includes(name)) return ["text"];
   return type === "json" ? ["json"] : undefined;
 }
 
@@ -89,7 +108,8 @@ function metadataIn(text: string): unknown {
   );
 }
 
-const shown = (value: unknown): string => {
+/** A value in the error of a row. */
+export const shown = (value: unknown): string => {
   const text = typeof value === "string" ? value : String(value ?? null);
   const length = limits.transformationValueLength;
   return text.length > length ? `${text.slice(0, length)}...` : text;

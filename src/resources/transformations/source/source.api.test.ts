@@ -102,3 +102,70 @@ test("tables of records have their columns, and the latest datapoints", async ()
   assert.equal((await rows("SELECT * FROM millrace.files")).length, 0);
   assert.equal((await rows(`SELECT series_id('rpm') r, asset_id('p') a WHERE a = ${assetId}`)).length, 1);
 });
+
+async function preview(query: string) {
+  const { status, json, error } = await ask("POST /transformations/preview", { query });
+  const { data } = json as { data?: { rows: unknown[][] } };
+  return { status, message: error?.message ?? "", rows: data?.rows };
+}
+
+test("aggregates are computed by the store, for named series and for all", async () => {
+  const hourMs = 3_600_000;
+  await ask("POST /timeseries", {
+    items: [{ name: "[odd]" }, { name: "agg b" }, { name: "agg text", isString: true }],
+  });
+  const datapoints = Array.from({ length: 30_000 }, (_, at) => ({
+    timestamp: at * 1_000_000,
+    value: at % 7,
+  }));
+  for (const name of ["[odd]", "agg b"]) {
+    const items = [{ name, datapoints: name === "agg b" ? datapoints.slice(0, 10) : datapoints }];
+    assert.equal((await ask("POST /timeseries/data", { items })).status, 200);
+  }
+  const end = 30_000 * 1_000_000;
+  const call = (series: string, more = "'average', 'max'") =>
+    `millrace.aggregates(${series}, 0, ${end}, '1h', ${more})`;
+  const counted = await preview(
+    `SELECT count(*), sum(count), max(timestamp) FROM ${call("'[odd]'", "'count'")}`,
+  );
+  const buckets = Math.ceil(end / hourMs);
+  assert.deepEqual(counted.rows, [[buckets, 30_000, (buckets - 1) * hourMs]], "more rows than one read has");
+  const compared = await preview(`SELECT name, timestamp, average, max FROM ${call("'agg b'")}`);
+  const { items } = await ask(
+    `GET /timeseries/data/agg%20b?start=0&end=${end}&granularity=1h&aggregates=average,max`,
+  );
+  const points = (items[0] as unknown as { datapoints: Item[] }).datapoints;
+  assert.deepEqual(
+    compared.rows,
+    points.map(({ timestamp, average, max }) => ["agg b", timestamp, average, max]),
+  );
+  assert.ok(points.length > 1);
+  const listed = await preview(`SELECT DISTINCT name FROM ${call(`'["agg b","[odd]"]'`)} ORDER BY 1`);
+  assert.deepEqual(listed.rows, [["[odd]"], ["agg b"]]);
+  const all = await preview(`SELECT DISTINCT name FROM ${call("NULL")} ORDER BY 1`);
+  assert.deepEqual(all.rows, [["[odd]"], ["agg b"], ["rpm"]]);
+  const joined = await preview(
+    `SELECT s.unit IS NULL, max(a.average) > 0
+     FROM ${call("NULL")} a JOIN millrace.series s ON s.id = a.seriesId GROUP BY 1`,
+  );
+  assert.deepEqual(joined.rows, [[1, 1]]);
+  const days = await preview(
+    `SELECT count(*) FROM millrace.aggregates('[odd]', 0, 864000000, '1d Europe/Oslo', 'count')`,
+  );
+  assert.deepEqual(days.rows, [[11]], "days of the zone");
+});
+
+test("arguments that are not those of aggregates are refused with their reason", async () => {
+  for (const [wrong, pattern] of [
+    ["'nothing', 0, 1, '1h', 'max'", /aggregates\.series.*nothing/],
+    ["'agg text', 0, 1, '1h', 'max'", /strings/],
+    ["'agg b', 0, 1, '1h'", /aggregates\.aggregates/],
+    ["'agg b', 0, 1, '1x', 'max'", /granularity/],
+    ["'agg b', 'x', 1, '1h', 'max'", /aggregates\.start/],
+    ["'agg b', 0, 1, '1h', 'middle'", /middle/],
+    ["name, 0, 1, '1h', 'max'", /no expressions/],
+  ] as const) {
+    const { status, message } = await preview(`SELECT 1 FROM millrace.aggregates(${wrong})`);
+    assert.deepEqual([status, pattern.test(message)], [400, true], `${wrong}: ${message}`);
+  }
+});

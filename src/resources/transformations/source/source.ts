@@ -26,6 +26,7 @@ import { relationshipsJson } from "../../relationships/relationships.rest.ts";
 import { listRelationships } from "../../relationships/relationships.ts";
 import { listTimeSeries } from "../../timeseries/timeseries.ts";
 import { inTransaction } from "../runs/commits.ts";
+import { describeAggregates, readAggregatePages } from "./aggregates-source.ts";
 import { describeRaw, readRaw } from "./raw-source.ts";
 
 /** Reads a page with at least these columns. */
@@ -174,6 +175,7 @@ function undefinedIfUnknown(problem: unknown): undefined {
 
 async function describe(ctx: RequestContext, name: SqlTableName): Promise<SqlTable | undefined> {
   if (name.kind === "records") {
+    if (name.name === "aggregates") return describeAggregates(ctx, name.args);
     const table = Object.hasOwn(recordTables, name.name) && name.args.length === 0;
     if (!table) return undefined;
     const { columns, page } = recordTables[name.name]!;
@@ -185,6 +187,7 @@ async function describe(ctx: RequestContext, name: SqlTableName): Promise<SqlTab
 
 async function* readPages(ctx: RequestContext, name: SqlTableName, read: SqlRead): AsyncGenerator<SqlPage> {
   if (name.kind === "records") {
+    if (name.name === "aggregates") return yield* readAggregatePages(ctx, name.args, read.columns);
     const table = recordTables[name.name]!;
     for await (const rows of pages((page) => table.page(ctx, page, read.columns)))
       yield JSON.stringify(rows.map((row) => read.columns.map((column) => sqlValue(row[column]))));

@@ -1,25 +1,38 @@
 // Compares the rows of a result with the records that exist: what each row creates, changes or deletes.
 import { isDeepStrictEqual } from "node:util";
+import type { RequestContext } from "../../../context.ts";
 import { Failure } from "../../../errors.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
+import { rowErrorOf } from "../runs/rows.ts";
 import type { RowError, TransformationAction } from "../schema.ts";
-import type { Candidate, RecordChange, RecordCreation, RecordDestination, Writes } from "./destination.ts";
-import { rowErrorOf } from "./rows.ts";
+import type {
+  Candidate,
+  RecordChange,
+  RecordCreation,
+  RecordDestination,
+  RowComparison,
+} from "./destination.ts";
 
-export interface RowComparison extends Omit<Writes, "assumed"> {
-  readonly unchanged: readonly Candidate[];
-  readonly refused: readonly RowError[];
-  /** The number of rows that repeat an earlier row. */
-  readonly repeated: number;
+export interface RecordRules {
+  /** Columns that a record keeps from its creation on. */
+  readonly fixed: readonly string[];
+  /** Throws the refusal of values that the resource does not take. */
+  check(values: RecordValues): void;
+  /** The records of these keys that the caller may read. */
+  find(ctx: RequestContext, keys: readonly string[]): Promise<ReadonlyMap<string, RecordValues>>;
 }
 
-export const noRows: RowComparison = {
-  ...{ creations: [], changes: [], deletions: [], unchanged: [], refused: [], repeated: 0 },
-};
+/** Compares rows with records that are found by their keys. */
+export const comparing =
+  (rules: RecordRules): RecordDestination["compare"] =>
+  async (ctx, action, rows) => {
+    const keys = rows.map(({ key }) => key);
+    return compare(rules, action, rows, await rules.find(ctx, keys));
+  };
 
 /** Compares rows with the existing records of their keys. */
-export function compare(
-  destination: RecordDestination,
+function compare(
+  rules: RecordRules,
   action: TransformationAction,
   rows: readonly Candidate[],
   existing: ReadonlyMap<string, RecordValues>,
@@ -38,7 +51,7 @@ export function compare(
     } else if (current && action === "create") refuse("A record with this key exists");
     else if (!current && action === "update") refuse("No record has this key");
     else {
-      const result = current ? changeOf(destination, row, current) : creationOf(destination, row);
+      const result = current ? changeOf(rules, row, current) : creationOf(rules, row);
       if ("reason" in result) refused.push(result);
       else if (!isChange(result)) creations.push(result);
       else if (Object.keys(result.values).length === 0) unchanged.push(row);
@@ -50,20 +63,16 @@ export function compare(
 
 const isChange = (result: RecordCreation | RecordChange): result is RecordChange => "current" in result;
 
-function creationOf(destination: RecordDestination, row: Candidate): RecordCreation | RowError {
+function creationOf(rules: RecordRules, row: Candidate): RecordCreation | RowError {
   const { values } = withMetadata(row, {});
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-  return checked(destination, row, given) ?? { row: row.row, key: row.key, values: given };
+  return checked(rules, row, given) ?? { row: row.row, key: row.key, values: given };
 }
 
-function changeOf(
-  destination: RecordDestination,
-  row: Candidate,
-  current: RecordValues,
-): RecordChange | RowError {
+function changeOf(rules: RecordRules, row: Candidate, current: RecordValues): RecordChange | RowError {
   const { values } = withMetadata(row, current);
   const differing = Object.entries(values).filter(([name, value]) => differs(current[name], value));
-  const fixed = differing.find(([name]) => destination.fixed.includes(name));
+  const fixed = differing.find(([name]) => rules.fixed.includes(name));
   if (fixed) {
     const [column, value] = fixed;
     const reason = `${column} cannot change: the record has ${JSON.stringify(current[column] ?? null)}`;
@@ -71,7 +80,7 @@ function changeOf(
   }
   const changed = Object.fromEntries(differing);
   const result = Object.entries({ ...current, ...changed }).filter(([, value]) => value !== null);
-  const error = differing.length > 0 && checked(destination, row, Object.fromEntries(result));
+  const error = differing.length > 0 && checked(rules, row, Object.fromEntries(result));
   return error || { row: row.row, key: row.key, current, values: changed };
 }
 
@@ -97,9 +106,9 @@ const isEmpty = (value: unknown): boolean =>
   value === null ||
   (typeof value === "object" && Object.keys(value as object).length === 0);
 
-function checked(destination: RecordDestination, row: Candidate, values: RecordValues): RowError | undefined {
+function checked(rules: RecordRules, row: Candidate, values: RecordValues): RowError | undefined {
   try {
-    destination.check(values);
+    rules.check(values);
     return undefined;
   } catch (problem) {
     if (!(problem instanceof Failure)) throw problem;

@@ -2,6 +2,7 @@
 import type { Acl } from "../../../access/capabilities.ts";
 import type { RequestContext } from "../../../context.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
+import type { RowError, TransformationAction } from "../schema.ts";
 
 export type ColumnType = "text" | "number" | "boolean" | "json";
 
@@ -38,21 +39,39 @@ export interface Writes {
   readonly assumed: ReadonlySet<string>;
 }
 
+/** What rows do to the records of their keys. */
+export interface RowComparison extends Omit<Writes, "assumed"> {
+  readonly unchanged: readonly Candidate[];
+  readonly refused: readonly RowError[];
+  /** The number of rows that repeat an earlier row. */
+  readonly repeated: number;
+}
+
+export const noRows: RowComparison = {
+  ...{ creations: [], changes: [], deletions: [], unchanged: [], refused: [], repeated: 0 },
+};
+
 export interface RecordDestination {
   readonly acl: Acl;
-  /** The column that names a record. */
-  readonly key: string;
+  /** Each a list of columns that name a record together. A result has all columns of exactly one. */
+  readonly keys: readonly (readonly string[])[];
   /** The columns by name; undefined if the destination takes any column. */
   readonly columns: Readonly<Record<string, readonly ColumnType[]>> | undefined;
-  /** Columns that a record keeps from its creation on. */
-  readonly fixed: readonly string[];
-  readonly canDelete: boolean;
-  /** Throws the refusal of values that the resource does not take. */
-  check(values: RecordValues): void;
-  /** The records of these keys that the caller may read. */
-  find(ctx: RequestContext, keys: readonly string[]): Promise<ReadonlyMap<string, RecordValues>>;
+  readonly actions: readonly TransformationAction[];
+  /** The records are not in the catalog: they are written before the commit that counts them. */
+  readonly isOutside?: true;
+  /** The key of a row; undefined if a column of it has no value that can be one. */
+  keyOf(values: RecordValues): string | undefined;
+  /** Compares rows with the records that the caller may read. */
+  compare(
+    ctx: RequestContext,
+    action: TransformationAction,
+    rows: readonly Candidate[],
+  ): Promise<RowComparison>;
   /** Writes all or none. */
   write(ctx: RequestContext, writes: Writes): Promise<void>;
   /** Runs a commit in which records that servers cache may change. */
   guard<Done>(ctx: RequestContext, commit: () => Promise<Done>): Promise<Done>;
 }
+
+export const unguarded: RecordDestination["guard"] = (_ctx, commit) => commit();

@@ -1,0 +1,84 @@
+// The destination raw: any columns. The first write creates the table.
+import type { RequestContext } from "../../../context.ts";
+import { Failure } from "../../../errors.ts";
+import { parseJson } from "../../../lib/json.ts";
+import { membersIn } from "../../../lib/json-text.ts";
+import type { RecordValues } from "../../../query/evaluate.ts";
+import { oneOf } from "../../../query/filter.ts";
+import { refuseLongColumns } from "../../raw/row-json.rest.ts";
+import { deleteRows, listRows, putRows } from "../../raw/rows.ts";
+import { actions } from "../schema.ts";
+import { comparing } from "./compare.ts";
+import { type RecordDestination, unguarded } from "./destination.ts";
+import { keyIn } from "./record-columns.rest.ts";
+
+export const rawDestination = (name: RawTableName): RecordDestination => ({
+  acl: "rawAcl",
+  keys: [["key"]],
+  columns: undefined,
+  actions,
+  keyOf: keyIn("key"),
+  compare: comparing({
+    fixed: [],
+    check: ({ key: _, ...columns }) => void refuseLongColumns(JSON.stringify(columns), 0),
+    async find(ctx, keys) {
+      const texts = await rowTexts(ctx, name, keys);
+      return new Map(
+        [...texts].map(([key, columns]) => [key, { ...(parseJson(columns) as RecordValues), key }]),
+      );
+    },
+  }),
+  async write(ctx, { creations, changes, deletions }) {
+    const keys = changes.map(({ key }) => key);
+    const texts = keys.length > 0 ? await rowTexts(ctx, name, keys) : new Map<string, string>();
+    const whole = [
+      ...creations.map(({ key, values }) => rawRowOf(key, values)),
+      ...changes.map(({ key, values }) => ({ key, columns: withColumns(texts.get(key) ?? "{}", values) })),
+    ];
+    if (whole.length > 0) await putRows(ctx, name, { rows: whole, ensureParent: true });
+    const gone = deletions.map(({ key }) => key);
+    if (gone.length > 0) await deleteRows(ctx, name, gone);
+  },
+  guard: unguarded,
+});
+
+interface RawTableName {
+  readonly database: string;
+  readonly table: string;
+}
+
+/** The columns of the rows with these keys, as JSON. */
+async function rowTexts(
+  ctx: RequestContext,
+  name: RawTableName,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const query = { filter: oneOf("key", keys), page: { limit: keys.length } };
+  const { items } = await listRows(ctx, name, query).catch(withoutTable);
+  return new Map(items.map(({ key, columns }) => [key, columns]));
+}
+
+/** The object with other values. Members that do not change keep their exact text, such as `1.50`. */
+function withColumns(text: string, values: RecordValues): string {
+  const written = (column: string) => `${JSON.stringify(column)}:${JSON.stringify(values[column])}`;
+  const members = membersIn(text, text.indexOf("{"));
+  const names = new Set(members.map((member) => member.name));
+  const kept = members
+    .filter((member) => values[member.name] !== null)
+    .map((member) =>
+      Object.hasOwn(values, member.name) ? written(member.name) : text.slice(member.start, member.end),
+    );
+  const added = Object.keys(values).filter((column) => !names.has(column) && values[column] !== null);
+  return `{${[...kept, ...added.map(written)].join()}}`;
+}
+
+/** The table is created by the first write. */
+function withoutTable(problem: unknown): { readonly items: readonly { key: string; columns: string }[] } {
+  if (problem instanceof Failure && problem.status === 404) return { items: [] };
+  throw problem;
+}
+
+function rawRowOf(key: string, { key: _, ...columns }: RecordValues) {
+  const given = Object.entries(columns).filter(([, value]) => value !== null);
+  return { key, columns: JSON.stringify(Object.fromEntries(given)) };
+}
