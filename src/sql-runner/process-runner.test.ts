@@ -1,8 +1,10 @@
 // Queries in real processes: results, refusals, and the bounds that end hostile ones.
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import { processSqlRunner } from "./process-runner.ts";
 import {
   type SqlColumn,
@@ -303,4 +305,33 @@ test("errors of the source and of the consumer reject as they are; an abort ends
     onColumns: () => aborted.abort(new EvalError("enough")),
   };
   await assert.rejects(runner.run(request, aborted.signal), EvalError);
+});
+
+test("a query ends with its server, also when that is killed", async (t) => {
+  const endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n";
+  const program = `
+    import { processSqlRunner } from ${JSON.stringify(new URL("process-runner.ts", import.meta.url))};
+    const source = { describe: async () => undefined, read: () => [], lastCommit: async () => 0 };
+    const request = { sql: "${endless}", source, project: "p", onRows() {} };
+    const onColumns = () => console.log("computes");
+    const folderPrefix = "${folderPrefix}killed-";
+    await processSqlRunner({ folderPrefix }).run({ ...request, onColumns }, new AbortController().signal);
+  `;
+  const server = spawn(process.execPath, ["--input-type=module", "--eval", program], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  t.after(() => {
+    server.kill("SIGKILL");
+    for (const name of readdirSync(tmpdir()))
+      if (name.startsWith(`${folderPrefix}killed-`)) rmSync(`${tmpdir()}/${name}`, { recursive: true });
+  });
+  await new Promise((resolve) => server.stdout.once("data", resolve));
+  const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, "utf8").trim().split(" ");
+  assert.equal(children.length, 1);
+  const isRunning = () => existsSync(`/proc/${children[0]}`);
+  assert.ok(isRunning());
+  server.kill("SIGKILL");
+  const endMs = performance.now() + 20_000;
+  while (isRunning() && performance.now() < endMs) await wait(50);
+  assert.ok(!isRunning());
 });

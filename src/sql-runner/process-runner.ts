@@ -188,6 +188,8 @@ function commandFor(bounds: SqlLimits): [string, ...string[]] {
   const script = [
     "echo 1000 2> /dev/null > /proc/self/oom_score_adj",
     ...limitsOfProcess.map((one) => `ulimit ${one} 2> /dev/null`),
+    // The process of a query that computes does not see that a killed server has closed its input.
+    'command -v setpriv > /dev/null && exec setpriv --pdeathsig KILL "$@"',
     'exec "$@"',
   ];
   const options = [
