@@ -7,7 +7,14 @@ const config = defineConfig({
   root: import.meta.dirname,
   base: "./",
   plugins: [react()],
-  build: { outDir: "dist", emptyOutDir: true, assetsDir: "static", target: "es2023", sourcemap: false },
+  build: {
+    outDir: "dist",
+    emptyOutDir: true,
+    assetsDir: "static",
+    target: "es2023",
+    sourcemap: false,
+    license: { fileName: "licenses.md" },
+  },
 });
 // biome-ignore lint/style/noDefaultExport: Vite reads the default export.
 export default config;

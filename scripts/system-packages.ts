@@ -31,6 +31,7 @@ export const systemPackages: SystemPackages = {
   collectd: { command: "collectd", debian: ["collectd-core"], usedFor: "collectd writing to Millrace" },
   prometheus: { command: "prometheus", debian: ["prometheus"], usedFor: "metrics and alerts" },
   haproxy: { command: "haproxy", debian: ["haproxy"], usedFor: "HAProxy before two servers" },
+  systemd: { command: "systemd-analyze", debian: ["systemd"], usedFor: "the check of the systemd unit" },
   bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
 };
 

@@ -46,7 +46,7 @@ function wrapAll(): void {
 }
 
 function docPaths(): string[] {
-  const exclude = (path: string) => path.includes("node_modules");
+  const exclude = (path: string) => /node_modules|^release\b|^console\/dist\b/.test(path);
   return globSync("**/*.md", { cwd: root, exclude })
     .filter((path) => !exclude(path))
     .sort();

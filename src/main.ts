@@ -34,6 +34,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Print a one-time link to the web console",
     load: async () => (await import("./command-line/login-link.ts")).loginLink,
   },
+  service: {
+    summary: "Run Millrace as a service of systemd",
+    load: async () => (await import("./command-line/service.ts")).service,
+  },
   project: {
     summary: "Create and list projects",
     load: async () => (await import("./command-line/project.ts")).project,

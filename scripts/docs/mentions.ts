@@ -55,7 +55,7 @@ function inEachLine(
   patterns: readonly string[],
   problemsOf: (file: string, text: string) => readonly string[],
 ): string[] {
-  const exclude = ["**/node_modules/**"];
+  const exclude = ["**/node_modules/**", "release/**", "console/dist/**"];
   return globSync(patterns, { cwd: root, exclude }).flatMap((file) =>
     readFileSync(join(root, file), "utf8")
       .split("\n")

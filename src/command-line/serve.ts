@@ -9,6 +9,7 @@ import { described, readSettings, type Settings } from "../config.ts";
 import { limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
 import type { Command } from "./command.ts";
+import { commandName } from "./command-name.ts";
 import { demoSettings, loadDemoPlant } from "./demo-plant.ts";
 import { addressOf, signInLink } from "./sign-in-link.ts";
 
@@ -116,7 +117,7 @@ function commandFor({ data, project }: Settings, baseUrl: string): string {
     ...(project === there.project ? [] : [`MILLRACE_PROJECT='${project}'`]),
     ...(baseUrl === addressOf(there) ? [] : [`MILLRACE_BASE_URL='${baseUrl}'`]),
   ];
-  return [...missing, "npm run millrace --"].join(" ");
+  return [...missing, commandName].join(" ");
 }
 
 const rule = "=".repeat(84);

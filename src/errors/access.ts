@@ -11,7 +11,8 @@ const whyUnauthenticated = {
   "bad-token": "the token is not valid for this server; an API key belongs in the header api-key",
   "expired-token": "the token has expired",
   "bad-session": "the session of the cookie has ended; log in again",
-  "bad-link": "the link was used already or has expired; for a new one: npm run millrace -- login-link",
+  "bad-link":
+    "the link was used already or has expired; for a new one: millrace login-link on the server's machine",
   "no-session": "the request has no session cookie; sign in first (POST /session)",
 } as const;
 

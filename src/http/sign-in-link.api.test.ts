@@ -45,7 +45,7 @@ const usedUp = {
   code: 401,
   message:
     "HTTP 401 Unauthorized: the link was used already or has expired; " +
-    "for a new one: npm run millrace -- login-link",
+    "for a new one: millrace login-link on the server's machine",
 };
 
 describe("a one-time link", () => {

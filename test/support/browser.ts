@@ -8,9 +8,9 @@ import type { AddressInfo } from "node:net";
 import { type Browser, chromium } from "playwright-core";
 
 /** The system's Chromium without a window. */
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
   const executablePath = execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...args] });
 }
 
 export interface Pages {
