@@ -190,6 +190,18 @@ const cases = [
     })(),
   },
   {
+    name: "four coders, a few numbers outside",
+    points: (() => {
+      const [g, v] = [random(11), random(12)];
+      return {
+        times: column(611, (i) => i * 500 + Math.floor(g() * 40)),
+        values: summed(column(611, () => Math.floor(v() * 30) - 15 + (v() < 0.02 ? 5e6 : 0))).map(
+          (x) => x / 100,
+        ),
+      };
+    })(),
+  },
+  {
     name: "few numbers, whose symbols are all 0",
     points: { times: Float64Array.of(0, 3, 10, 11), values: Float64Array.of(1.25, 7, -2, 7) },
   },

@@ -1,4 +1,6 @@
 // Packs integers of a fixed width in bits into 32-bit words, the first integer in the lowest bits.
+import { bitsAtOnce, bitsBefore } from "./bits.ts";
+import type { ByteReader } from "./bytes.ts";
 
 /** Number of words for `count` numbers of `width` bits. */
 export const packedWords = (count: number, width: number): number => Math.ceil((count * width) / 32);
@@ -31,35 +33,20 @@ export function pack(
   if (filled > 0) words[at] = word;
 }
 
-/** The reverse of `pack`: `count` numbers of `width` bits from `words` at `at`. */
-export function unpack(
-  words: Uint32Array,
-  at: number,
-  width: number,
-  out: { numbers: Uint32Array; count: number },
-): void {
-  const { numbers, count } = out;
-  if (width === 0) {
-    numbers.fill(0, 0, count);
-    return;
-  }
-  const mask = width === 32 ? 0xffffffff : (1 << width) - 1;
-  let next = at;
-  let word = 0;
-  let left = 0;
-  for (let index = 0; index < count; index++) {
-    if (left >= width) {
-      numbers[index] = word & mask;
-      word >>>= width;
-      left -= width;
-      continue;
+/** The reverse of `pack` for `count` numbers of `width` bits; none when the width is 0. */
+export function readPacked(reader: ByteReader, count: number, width: number): Uint32Array {
+  if (width === 0) return new Uint32Array(0);
+  const numbers = new Uint32Array(count);
+  const { buffer, byteOffset, length } = reader.bytes(packedWords(count, width) * 4);
+  const bits = new DataView(buffer, byteOffset, length);
+  if (width <= bitsAtOnce)
+    for (let index = 0; index < count; index++) numbers[index] = bitsBefore(bits, (index + 1) * width, width);
+  else {
+    const highWidth = width - 16;
+    for (let index = 0; index < count; index++) {
+      const end = (index + 1) * width;
+      numbers[index] = (bitsBefore(bits, end, highWidth) << 16) | bitsBefore(bits, end - highWidth, 16);
     }
-    // `left` bits remain of the last word. The others are the lowest bits of the next one.
-    const low = left === 0 ? 0 : word;
-    word = words[next++]!;
-    numbers[index] = (low | (word << left)) & mask;
-    const used = width - left;
-    word = used === 32 ? 0 : word >>> used;
-    left = 32 - used;
   }
+  return numbers;
 }

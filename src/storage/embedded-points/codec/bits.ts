@@ -1,29 +1,35 @@
-// Writes and reads a stream of bits in 32-bit words, the first bit in the lowest position.
-import { type ByteReader, MalformedBlock } from "./bytes.ts";
+// Writes and reads a stream of bits in little-endian words, the first bit in the lowest position.
+import { MalformedBlock } from "./bytes.ts";
+
+/** As many bits are certainly in the four bytes around them. */
+export const bitsAtOnce = 25;
 
 export class BitWriter {
-  readonly #words: Uint32Array;
+  readonly #bytes: DataView;
+  /** Whole bytes written. */
   #at = 0;
-  #word = 0;
-  #filled = 0;
+  /** The bits after them, fewer than eight. */
+  #rest = 0;
+  #restBits = 0;
 
   constructor(bitsMax: number) {
-    this.#words = new Uint32Array(Math.ceil(bitsMax / 32));
+    // Each write stores four bytes, of which at least one is used.
+    this.#bytes = new DataView(new ArrayBuffer((bitsMax >>> 3) + 8));
   }
 
   /** Number of bits written so far. */
   get length(): number {
-    return this.#at * 32 + this.#filled;
+    return this.#at * 8 + this.#restBits;
   }
 
-  /** Writes the `count` (0 to 32) low bits of `value`. Higher bits must be 0. */
+  /** Writes the `count` (0 to `bitsAtOnce`) low bits of `value`. Higher bits must be 0. */
   bits(value: number, count: number): void {
-    this.#word |= value << this.#filled;
-    this.#filled += count;
-    if (this.#filled < 32) return;
-    this.#words[this.#at++] = this.#word;
-    this.#filled -= 32;
-    this.#word = this.#filled === 0 ? 0 : value >>> (count - this.#filled);
+    const word = this.#rest | (value << this.#restBits);
+    const filled = this.#restBits + count;
+    this.#bytes.setInt32(this.#at, word, true);
+    this.#at += filled >>> 3;
+    this.#rest = word >>> (filled & 24);
+    this.#restBits = filled & 7;
   }
 
   /**
@@ -39,42 +45,38 @@ export class BitWriter {
 
   /** The words, the last one padded with zeros. */
   finish(): Uint8Array {
-    if (this.#filled > 0) this.#words[this.#at++] = this.#word;
-    return new Uint8Array(this.#words.buffer, 0, this.#at * 4);
+    this.#bytes.setInt32(this.#at, this.#rest, true);
+    return new Uint8Array(this.#bytes.buffer, 0, Math.ceil(this.length / 32) * 4);
   }
 }
 
-export class BitReader {
-  readonly #words: Uint32Array;
-  #at = 0;
-  #word = 0;
-  #left = 0;
+/**
+ * The `count` (0 to `bitsAtOnce`) bits before bit `at`. There are four bytes or more, and as many bits before
+ * `at`.
+ */
+export function bitsBefore(bits: DataView, at: number, count: number): number {
+  const byte = Math.max(0, ((at + 7) >>> 3) - 4);
+  return (bits.getUint32(byte, true) >>> (at - count - byte * 8)) & ((1 << count) - 1);
+}
 
-  constructor(words: Uint32Array) {
-    this.#words = words;
+export class BitReader {
+  readonly #bits: DataView;
+  #at = 0;
+
+  constructor(bits: DataView) {
+    this.#bits = bits;
   }
 
   /** Number of bits read so far. */
   get taken(): number {
-    return this.#at * 32 - this.#left;
+    return this.#at;
   }
 
-  /** Reads the next `count` (1 to 32) bits. */
+  /** Reads the next `count` (1 to `bitsAtOnce`) bits. */
   take(count: number): number {
-    const mask = count === 32 ? -1 : (1 << count) - 1;
-    let bits = this.#word;
-    if (this.#left < count) {
-      if (this.#at === this.#words.length) throw new MalformedBlock("the stream of bits ends early");
-      const next = this.#words[this.#at++]!;
-      bits = this.#left === 0 ? next : bits | (next << this.#left);
-      const used = count - this.#left;
-      this.#word = used === 32 ? 0 : next >>> used;
-      this.#left = 32 - used;
-    } else {
-      this.#word = bits >>> count;
-      this.#left -= count;
-    }
-    return (bits & mask) >>> 0;
+    this.#at += count;
+    if (this.#at > this.#bits.byteLength * 8) throw new MalformedBlock("the stream of bits ends early");
+    return bitsBefore(this.#bits, this.#at, count);
   }
 
   /** The reverse of `BitWriter.gamma`. */
@@ -83,12 +85,4 @@ export class BitReader {
     while (this.take(1) === 0) if (++zeros > 16) throw new MalformedBlock("a number of too many bits");
     return zeros === 0 ? 0 : (1 << zeros) + this.take(zeros) - 1;
   }
-}
-
-/** Reads `count` words. The result is an aligned copy with a zero after the last word. */
-export function readWords(reader: ByteReader, count: number): Uint32Array {
-  const bytes = reader.bytes(count * 4);
-  const words = new Uint32Array(count + 1);
-  new Uint8Array(words.buffer).set(bytes);
-  return words;
 }

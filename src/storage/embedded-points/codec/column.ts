@@ -3,8 +3,7 @@
 // The layout is in FORMAT.md ("Columns"). The integers are within 2^50 of zero, so that residuals are exact
 // in a double.
 import { firstAtOrAfter } from "../../point-columns.ts";
-import { pack, packedWords, unpack } from "./bit-packing.ts";
-import { readWords } from "./bits.ts";
+import { pack, packedWords, readPacked } from "./bit-packing.ts";
 import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
 import { choosePredictor, predictors } from "./predictor.ts";
 import { readSymbols, symbolsMax, writeSymbols } from "./symbols.ts";
@@ -33,6 +32,22 @@ interface SymbolRange {
   readonly symbols: number;
 }
 
+/** Residuals as they are stored: base + symbol * 2^rawBits + raw bits, those outside of the range in full. */
+interface Residuals {
+  readonly base: number;
+  readonly rawBits: number;
+  readonly symbols: Uint8Array;
+  /** The low 32 raw bits of each. */
+  readonly low: Uint32Array;
+  /** The other raw bits. */
+  readonly high: Uint32Array;
+  readonly outside: readonly { readonly index: number; readonly residual: number }[];
+}
+
+/** A column that starts within this and whose residuals sum up to no more is calculated with 32 bits. */
+const smallFirstMax = 2 ** 26;
+const smallSumMax = 2 ** 29;
+
 /** The id of no prediction, for columns in which no number predicts the next. */
 export const unpredicted = 0;
 
@@ -49,26 +64,49 @@ export function writeColumn(
   if (residuals.length > 0) writeResiduals(residuals, writer);
 }
 
-/** The reverse of `writeColumn` for a column of `count` numbers. */
-export function readColumn(reader: ByteReader, count: number): Float64Array {
+/** The reverse of `writeColumn` for a column of `count` numbers; returns each divided by `divisor`. */
+export function readColumn(reader: ByteReader, count: number, divisor = 1): Float64Array {
   const predictor = predictors[reader.u8()];
   if (predictor === undefined || predictor.first > count) throw new MalformedBlock("no such predictor");
   const column = new Float64Array(count);
   for (let index = 0; index < predictor.first; index++) column[index] = reader.zigzag();
-  if (count > predictor.first) readResiduals(reader, column.subarray(predictor.first));
+  if (count === predictor.first) {
+    divide(column, divisor);
+    return column;
+  }
+  const residuals = readResiduals(reader, count - predictor.first);
+  if (
+    predictor.restoreSmall !== undefined &&
+    Math.abs(column[0]!) <= smallFirstMax &&
+    residuals.symbols.length * largestOf(residuals) <= smallSumMax
+  ) {
+    // The residuals are in the second half of the column, where each is read before it is overwritten.
+    const small = new Int32Array(column.buffer).subarray(column.length + predictor.first);
+    fillSmallResiduals(residuals, small);
+    predictor.restoreSmall(small, column, divisor);
+    return column;
+  }
+  fillResiduals(residuals, column.subarray(predictor.first));
   predictor.restore(column);
+  divide(column, divisor);
   return column;
+}
+
+function divide(column: Float64Array, divisor: number): void {
+  if (divisor === 1) return;
+  const count = column.length;
+  for (let index = 0; index < count; index++) column[index] = column[index]! / divisor;
 }
 
 function writeResiduals(residuals: Float64Array, writer: ByteWriter): void {
   const { base, rawBits, symbols: symbolCount } = chooseRange(residuals);
   const count = residuals.length;
-  const scale = 2 ** rawBits;
+  const part = 2 ** -rawBits;
   const symbols = new Uint8Array(count);
   const outside: number[] = [];
   let last = 0;
   for (let index = 0; index < count; index++) {
-    const symbol = Math.floor((residuals[index]! - base) / scale);
+    const symbol = Math.floor((residuals[index]! - base) * part);
     if (symbol >= 0 && symbol < symbolCount) last = symbol;
     else outside.push(index);
     symbols[index] = last;
@@ -86,21 +124,53 @@ function writeResiduals(residuals: Float64Array, writer: ByteWriter): void {
   if (rawBits > 0) writeRawBits(residuals, symbols, { base, rawBits }, writer);
 }
 
-function readResiduals(reader: ByteReader, residuals: Float64Array): void {
+function readResiduals(reader: ByteReader, count: number): Residuals {
   const rawBits = reader.u8();
   if (rawBits > rawBitsMax) throw new MalformedBlock(`${rawBits} raw bits`);
   const base = reader.zigzag();
-  const count = residuals.length;
-  const outside: { index: number; residual: number }[] = [];
   const outsideCount = reader.varint();
   if (outsideCount > count) throw new MalformedBlock(`${outsideCount} numbers outside`);
+  const outside: { index: number; residual: number }[] = [];
   for (let index = 0; outside.length < outsideCount; ) {
     index += reader.varint();
     outside.push({ index, residual: reader.zigzag() });
   }
   const symbols = readSymbols(reader, count);
+  const lowBits = Math.min(rawBits, 32);
+  const low = readPacked(reader, count, lowBits);
+  const high = readPacked(reader, count, rawBits - lowBits);
+  return { base, rawBits, symbols, low, high, outside };
+}
+
+/** The largest magnitude of a residual that the range allows, or of one outside. */
+function largestOf({ base, rawBits, outside }: Residuals): number {
+  const largest = Math.max(Math.abs(base), Math.abs(base + symbolsMax * 2 ** rawBits));
+  return outside.reduce((max, { residual }) => Math.max(max, Math.abs(residual)), largest);
+}
+
+function fillSmallResiduals(
+  { base, rawBits, symbols, low, outside }: Residuals,
+  residuals: Int32Array,
+): void {
+  const count = symbols.length;
   if (rawBits === 0) for (let index = 0; index < count; index++) residuals[index] = base + symbols[index]!;
-  else readRawBits(reader, residuals, symbols, { base, rawBits });
+  else
+    for (let index = 0; index < count; index++)
+      residuals[index] = base + (symbols[index]! << rawBits) + low[index]!;
+  for (const { index, residual } of outside) residuals[index] = residual;
+}
+
+function fillResiduals(
+  { base, rawBits, symbols, low, high, outside }: Residuals,
+  residuals: Float64Array,
+): void {
+  const scale = 2 ** rawBits;
+  const count = symbols.length;
+  if (rawBits === 0) for (let index = 0; index < count; index++) residuals[index] = base + symbols[index]!;
+  else
+    for (let index = 0; index < count; index++)
+      residuals[index] = base + symbols[index]! * scale + low[index]!;
+  if (rawBits > 32) for (let index = 0; index < count; index++) residuals[index]! += high[index]! * 2 ** 32;
   for (const { index, residual } of outside) residuals[index] = residual;
 }
 
@@ -130,26 +200,6 @@ function writeRawBits(
   pack(low, count, lowBits, { words, at: 0 });
   pack(high, count, highBits, { words, at: between });
   writer.bytes(new Uint8Array(words.buffer));
-}
-
-function readRawBits(
-  reader: ByteReader,
-  residuals: Float64Array,
-  symbols: Uint8Array,
-  { base, rawBits }: Pick<SymbolRange, "base" | "rawBits">,
-): void {
-  const count = residuals.length;
-  const scale = 2 ** rawBits;
-  const [lowBits, highBits] = [Math.min(rawBits, 32), Math.max(rawBits - 32, 0)];
-  const between = packedWords(count, lowBits);
-  const words = readWords(reader, between + packedWords(count, highBits));
-  const numbers = new Uint32Array(count);
-  unpack(words, 0, lowBits, { numbers, count });
-  for (let index = 0; index < count; index++)
-    residuals[index] = base + symbols[index]! * scale + numbers[index]!;
-  if (highBits === 0) return;
-  unpack(words, between, highBits, { numbers, count });
-  for (let index = 0; index < count; index++) residuals[index]! += numbers[index]! * 2 ** 32;
 }
 
 /**

@@ -69,8 +69,7 @@ export function readDecimals(reader: ByteReader, count: number, form: DecimalFor
     index += reader.varint();
     exceptions.push({ index, value: reader.f64() });
   }
-  const values = readColumn(reader, count);
-  if (power !== 1) for (let at = 0; at < count; at++) values[at] = values[at]! / power;
+  const values = readColumn(reader, count, power);
   if (isSingle) for (let at = 0; at < count; at++) values[at] = Math.fround(values[at]!);
   else if (form === "rounded") addOffsets(values, readColumn(reader, count));
   for (const one of exceptions) values[one.index] = one.value;

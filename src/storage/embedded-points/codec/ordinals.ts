@@ -1,8 +1,7 @@
 // Encodes numbers as their ordinals among all doubles: nearby numbers have nearby ordinals.
 //
 // For numbers that are not decimals: measured in single precision, or calculated. The layout is in FORMAT.md.
-import { pack, packedWords, unpack } from "./bit-packing.ts";
-import { readWords } from "./bits.ts";
+import { pack, packedWords, readPacked } from "./bit-packing.ts";
 import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
 import { readColumn, writeColumn } from "./column.ts";
 
@@ -43,8 +42,7 @@ export function readOrdinals(reader: ByteReader, count: number): Float64Array {
   if (lowBits < lowBitsMin || lowBits > lowBitsMax || (storedBits !== 0 && storedBits !== lowBits))
     throw new MalformedBlock(`${storedBits} of ${lowBits} low bits`);
   const ordinals = readColumn(reader, count);
-  const low = new Uint32Array(count);
-  unpack(readWords(reader, packedWords(count, storedBits)), 0, storedBits, { numbers: low, count });
+  const low = storedBits === 0 ? new Uint32Array(count) : readPacked(reader, count, storedBits);
   const values = new Float64Array(count);
   const halves = new Uint32Array(values.buffer);
   const highScale = 2 ** (32 - lowBits);

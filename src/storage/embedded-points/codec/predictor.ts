@@ -10,6 +10,11 @@ interface Predictor {
   residualsOf(column: Float64Array): Float64Array;
   /** Replaces the residuals after the first numbers of the column by the numbers. */
   restore(column: Float64Array): void;
+  /**
+   * `restore` in integers of 32 bits, four times as fast: from the residuals of a column that starts within
+   * 2^26 and whose residuals sum up to at most 2^29. Divides each number.
+   */
+  restoreSmall?(residuals: Int32Array, column: Float64Array, divisor: number): void;
 }
 
 /** By their ids in FORMAT.md. */
@@ -21,7 +26,15 @@ const runs = 4;
 const runSize = 64;
 
 function nothing(): Predictor {
-  return { first: 0, residualsOf: (column) => column, restore: () => undefined };
+  return {
+    first: 0,
+    residualsOf: (column) => column,
+    restore: () => undefined,
+    restoreSmall(residuals, column, divisor) {
+      const count = column.length;
+      for (let index = 0; index < count; index++) column[index] = residuals[index]! / divisor;
+    },
+  };
 }
 
 /** Predicts the previous number. */
@@ -45,6 +58,15 @@ function previous(): Predictor {
       for (let index = 1; index < count; index++) {
         number += column[index]!;
         column[index] = number;
+      }
+    },
+    restoreSmall(residuals, column, divisor) {
+      const count = residuals.length;
+      let number = column[0]! | 0;
+      column[0] = number / divisor;
+      for (let index = 0; index < count; index++) {
+        number = (number + residuals[index]!) | 0;
+        column[index + 1] = number / divisor;
       }
     },
   };
@@ -103,6 +125,19 @@ function smoothed(parts: number): Predictor {
         const residual = column[index]!;
         column[index] = Math.floor(mean + 0.5) + residual;
         mean += residual * part;
+      }
+    },
+    restoreSmall(residuals, column, divisor) {
+      const count = residuals.length;
+      const bits = 31 - Math.clz32(parts);
+      const half = parts >> 1;
+      // The mean in parts.
+      let mean = (column[0]! * parts) | 0;
+      column[0] = column[0]! / divisor;
+      for (let index = 0; index < count; index++) {
+        const residual = residuals[index]!;
+        column[index + 1] = (((mean + half) >> bits) + residual) / divisor;
+        mean = (mean + residual) | 0;
       }
     },
   };

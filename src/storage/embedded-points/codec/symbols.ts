@@ -2,8 +2,9 @@
 // systems.
 //
 // The layout is in FORMAT.md ("Symbols"). The writer goes from the last symbol to the first, and the reader
-// takes the bits from their end, so that it gets the symbols in order.
-import { BitReader, BitWriter, readWords } from "./bits.ts";
+// takes the bits from their end, so that it gets the symbols in order. Each step of a coder waits for the one
+// before it, so long columns have four coders that take turns: the processor runs their steps in parallel.
+import { BitReader, BitWriter, bitsBefore } from "./bits.ts";
 import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
 import { compress, decompress } from "./compress.ts";
 
@@ -18,6 +19,10 @@ const logOfCompressed = 0;
 const logOfZeros = 1;
 /** zstd is not tried when so few bits are left anyway. */
 const symbolsPerBit = 2;
+/** Added to the logarithm of the table size when four coders take turns. */
+const fourCoders = 16;
+/** Three more states take four bytes, which a shorter column does not repay in time. */
+const symbolsForFour = 256;
 const logMin = 5;
 /** The largest table that is written. Larger ones save nothing and exceed the L1 cache. */
 const logUsed = 11;
@@ -46,18 +51,10 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
   }
   const log = Math.min(logUsed, Math.max(logMin, 34 - Math.clz32(kinds), 30 - Math.clz32(count)));
   const levels = levelsOf(counts, { log, count });
-  const out = new BitWriter((count + 1) * log + kinds * 16);
+  const coders = count < symbolsForFour ? 1 : 4;
+  const out = new BitWriter((count + coders) * log + kinds * 16);
   writeLevels(levels, out);
-  const { states, bitsAdded, stateAdded } = writerTablesOf(stateTableOf(levels, log), log);
-  const size = 1 << log;
-  let state = size;
-  for (let index = count - 1; index >= 0; index--) {
-    const symbol = symbols[index]!;
-    const bits = (state + bitsAdded[symbol]!) >>> 16;
-    out.bits(state & ((1 << bits) - 1), bits);
-    state = states[(state >>> bits) + stateAdded[symbol]!]!;
-  }
-  out.bits(state - size, log);
+  encodeSteps(symbols.subarray(0, count), coders, writerTablesOf(stateTableOf(levels, log), log), out);
   const compressed =
     out.length * symbolsPerBit > count && isRepetitive(symbols, count)
       ? compress(symbols.subarray(0, count))
@@ -68,7 +65,7 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
     writer.bytes(compressed);
     return;
   }
-  writer.u8(log);
+  writer.u8(coders === 1 ? log : log + fourCoders);
   writer.u8(kinds - 1);
   writer.varint(out.length);
   writer.bytes(out.finish());
@@ -76,30 +73,146 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
 
 /** The reverse of `writeSymbols` for `count` symbols. */
 export function readSymbols(reader: ByteReader, count: number): Uint8Array {
-  const log = reader.u8();
-  if (log === logOfZeros) return new Uint8Array(count);
-  if (log === logOfCompressed) return decompress(reader.bytes(reader.varint()), count);
+  const form = reader.u8();
+  if (form === logOfZeros) return new Uint8Array(count);
+  if (form === logOfCompressed) return decompress(reader.bytes(reader.varint()), count);
+  const coders = form < fourCoders ? 1 : 4;
+  const log = coders === 1 ? form : form - fourCoders;
   const kinds = reader.u8() + 1;
   if (log < logMin || log > logMax || kinds * 2 > 1 << log)
     throw new MalformedBlock(`${kinds} symbols in ${log} bits`);
   const length = reader.varint();
-  const words = readWords(reader, Math.ceil(length / 32));
-  const { levels, bitsTaken: start } = readLevels(new BitReader(words), kinds);
-  const steps = readerStepsOf(stateTableOf(levels, log), log);
-  let at = length - log;
-  if (at < start) throw new MalformedBlock("the stream of symbols ends early");
+  const bytes = reader.bytes(Math.ceil(length / 32) * 4);
+  const bits = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const { levels, bitsTaken: start } = readLevels(new BitReader(bits), kinds);
   const symbols = new Uint8Array(count);
-  let state = bitsFrom(words, at) & ((1 << log) - 1);
-  for (let index = 0; index < count; index++) {
-    const step = steps[state]!;
-    symbols[index] = step;
-    const bits = (step >>> 8) & 15;
-    at -= bits;
-    if (at < start) break;
-    state = (step >>> 12) + (bitsFrom(words, at) & ((1 << bits) - 1));
-  }
-  if (at !== start || state !== 0) throw new MalformedBlock("the stream of symbols ends elsewhere");
+  decodeSteps(symbols, readerStepsOf(stateTableOf(levels, log), log), coders, { bits, start, end: length });
   return symbols;
+}
+
+/** Writes the bits of all symbols and the states in which the reader starts, the first coder's last. */
+function encodeSteps(symbols: Uint8Array, coders: 1 | 4, tables: WriterTables, out: BitWriter): void {
+  const { states, bitsAdded, stateAdded } = tables;
+  const size = states.length;
+  const log = 31 - Math.clz32(size);
+  const current = new Int32Array(coders).fill(size);
+  const count = symbols.length;
+  const grouped = coders === 1 ? 0 : count & ~3;
+  let index = count;
+  while (index > grouped) {
+    const symbol = symbols[--index]!;
+    const coder = index & (coders - 1);
+    const state = current[coder]!;
+    const bits = (state + bitsAdded[symbol]!) >>> 16;
+    out.bits(state & ((1 << bits) - 1), bits);
+    current[coder] = states[(state >>> bits) + stateAdded[symbol]!]!;
+  }
+  if (coders === 4) encodeGroups(symbols.subarray(0, grouped), current, tables, out);
+  for (let coder = coders - 1; coder >= 0; coder--) out.bits(current[coder]! - size, log);
+}
+/** `encodeSteps` for symbols whose number is a multiple of four. */
+function encodeGroups(
+  symbols: Uint8Array,
+  current: Int32Array,
+  { states, bitsAdded, stateAdded }: WriterTables,
+  out: BitWriter,
+): void {
+  let [a, b, c, d] = [current[0]!, current[1]!, current[2]!, current[3]!];
+  for (let index = symbols.length - 4; index >= 0; index -= 4) {
+    const symbolD = symbols[index + 3]!;
+    const symbolC = symbols[index + 2]!;
+    const symbolB = symbols[index + 1]!;
+    const symbolA = symbols[index]!;
+    const bitsD = (d + bitsAdded[symbolD]!) >>> 16;
+    const bitsC = (c + bitsAdded[symbolC]!) >>> 16;
+    const bitsB = (b + bitsAdded[symbolB]!) >>> 16;
+    const bitsA = (a + bitsAdded[symbolA]!) >>> 16;
+    out.bits((d & ((1 << bitsD) - 1)) | ((c & ((1 << bitsC) - 1)) << bitsD), bitsD + bitsC);
+    out.bits((b & ((1 << bitsB) - 1)) | ((a & ((1 << bitsA) - 1)) << bitsB), bitsB + bitsA);
+    d = states[(d >>> bitsD) + stateAdded[symbolD]!]!;
+    c = states[(c >>> bitsC) + stateAdded[symbolC]!]!;
+    b = states[(b >>> bitsB) + stateAdded[symbolB]!]!;
+    a = states[(a >>> bitsA) + stateAdded[symbolA]!]!;
+  }
+  current.set([a, b, c, d]);
+}
+
+/** The stream of symbols: from bit `start` up to bit `end`. */
+interface SymbolBits {
+  readonly bits: DataView;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Fills `symbols`. Throws unless the stream has exactly their bits. */
+function decodeSteps(
+  symbols: Uint8Array,
+  steps: Uint32Array,
+  coders: 1 | 4,
+  { bits, start, end }: SymbolBits,
+): void {
+  const log = 31 - Math.clz32(steps.length);
+  const current = new Int32Array(coders);
+  let at = end;
+  for (let coder = 0; coder < coders; coder++) {
+    if (at - log < start) throw new MalformedBlock("the stream of symbols ends early");
+    current[coder] = bitsBefore(bits, at, log);
+    at -= log;
+  }
+  let index = 0;
+  if (coders === 4) ({ index, at } = decodeGroups(symbols, steps, current, { bits, start, end: at }));
+  const count = symbols.length;
+  for (; index < count; index++) {
+    const coder = index & (coders - 1);
+    const step = steps[current[coder]!]!;
+    symbols[index] = step;
+    const taken = (step >>> 8) & 15;
+    if (at - taken < start) throw new MalformedBlock("the stream of symbols ends early");
+    current[coder] = (step >>> 12) + bitsBefore(bits, at, taken);
+    at -= taken;
+  }
+  if (at !== start || current.some((state) => state !== 0))
+    throw new MalformedBlock("the stream of symbols ends elsewhere");
+}
+
+/** The part of `decodeSteps` for whole groups of four symbols. */
+function decodeGroups(
+  symbols: Uint8Array,
+  steps: Uint32Array,
+  current: Int32Array,
+  { bits, start, end }: SymbolBits,
+): { index: number; at: number } {
+  let [a, b, c, d] = [current[0]!, current[1]!, current[2]!, current[3]!];
+  const last = symbols.length - 4;
+  let at = end;
+  let index = 0;
+  for (; index <= last && at >= start; index += 4) {
+    const stepA = steps[a]!;
+    const stepB = steps[b]!;
+    const stepC = steps[c]!;
+    const stepD = steps[d]!;
+    symbols[index] = stepA;
+    symbols[index + 1] = stepB;
+    symbols[index + 2] = stepC;
+    symbols[index + 3] = stepD;
+    // Two steps take at most 24 bits. Those before `at` are shifted to the top of the word.
+    const bitsA = (stepA >>> 8) & 15;
+    const bitsB = (stepB >>> 8) & 15;
+    const byteOfB = Math.max(0, ((at + 7) >> 3) - 4);
+    const ab = bits.getUint32(byteOfB, true) << (byteOfB * 8 - at);
+    at -= bitsA + bitsB;
+    const bitsC = (stepC >>> 8) & 15;
+    const bitsD = (stepD >>> 8) & 15;
+    const byteOfD = Math.max(0, ((at + 7) >> 3) - 4);
+    const cd = bits.getUint32(byteOfD, true) << (byteOfD * 8 - at);
+    at -= bitsC + bitsD;
+    a = (stepA >>> 12) + ((ab >>> 1) >>> (31 - bitsA));
+    b = (stepB >>> 12) + (((ab << bitsA) >>> 1) >>> (31 - bitsB));
+    c = (stepC >>> 12) + ((cd >>> 1) >>> (31 - bitsC));
+    d = (stepD >>> 12) + (((cd << bitsC) >>> 1) >>> (31 - bitsD));
+  }
+  current.set([a, b, c, d]);
+  return { index, at };
 }
 
 const hashSlots = 4096;
@@ -122,12 +235,6 @@ function isRepetitive(symbols: Uint8Array, count: number): boolean {
     else seen[slot] = hash;
   }
   return repeated * 2 > end;
-}
-
-/** The 32 bits from bit `at` on. There is a word after the last one. */
-function bitsFrom(words: Uint32Array, at: number): number {
-  const word = at >>> 5;
-  return (words[word]! >>> (at & 31)) | ((words[word + 1]! << 1) << (31 - (at & 31)));
 }
 
 /** How often each symbol occurs, up to the largest one that does. */
