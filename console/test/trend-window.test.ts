@@ -154,6 +154,37 @@ describe("the window of a trend", () => {
     await console.release(page);
   });
 
+  it("keeps its lines and its height while the data of another window is loading", async () => {
+    const y = `y=${encodeURIComponent("m3/h:40:70")}`;
+    const page = await console.open({ path: `/trend?series=flow&${y}&${whole}` });
+    await status(page, /averages with min and max/);
+    const held = Promise.withResolvers<void>();
+    await page.route("**/timeseries/**", (route) => held.promise.then(() => route.continue()));
+    const widths = Array.from({ length: 12 }, (_, index) => 1400 - 60 * index);
+    const heights: number[] = [];
+    const seeHeights = async () => {
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 720 });
+        await page.evaluate(twoFrames);
+        heights.push((await chart(page).boundingBox())!.height);
+      }
+    };
+    await seeHeights();
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await chart(page).focus();
+    await page.keyboard.press("+");
+    await page.waitForURL((url) => url.searchParams.get("start") !== iso(startMs));
+    await status(page, /loading/);
+    await page.evaluate(twoFrames);
+    const tops = (await page.evaluate(linePixels)) as readonly number[];
+    assert.ok(tops.filter((top) => top > 0).length > tops.length / 2, "the line is drawn while it loads");
+    await seeHeights();
+    assert.deepEqual(heights.slice(widths.length), heights.slice(0, widths.length));
+    held.resolve();
+    await page.getByRole("status").getByText("loading").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
   it("loads only the buckets that it does not have when it is panned", async () => {
     const read: (readonly [startMs: number, endMs: number])[] = [];
     const page = await console.open({ path: "/trend" });

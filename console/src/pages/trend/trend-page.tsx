@@ -290,11 +290,13 @@ const Status = memo(function Status({ rows, visible, lines, events, isLoading, t
   const columns = visible.flatMap((line) => line.columns ?? []);
   return (
     <div className={classes["status"]}>
-      <span role="status">
-        {pictureText(columns)}
-        {isLoading && " · loading…"}
-        {events.isCut && " · too many events: zoom in to see all"}
-        {measure && ` · A to B: ${durationText(Math.abs(measure[1] - measure[0]))}`}
+      <span role="status" className={classes["statusText"]}>
+        <span>
+          {pictureText(columns)}
+          {events.isCut && " · too many events: zoom in to see all"}
+          {measure && ` · A to B: ${durationText(Math.abs(measure[1] - measure[0]))}`}
+        </span>{" "}
+        <span className={classes["loading"]}>{isLoading && "· loading…"}</span>
       </span>
       {search.y && (
         <Button variant="subtle" size="compact-xs" onClick={() => change({ y: undefined })}>
@@ -302,7 +304,7 @@ const Status = memo(function Status({ rows, visible, lines, events, isLoading, t
         </Button>
       )}
       <Group gap="sm">
-        {!search.table && (
+        {!search.table && !search.y && (
           <Text span size="xs" visibleFrom="sm">
             Drag to zoom, Shift-drag to pan, wheel to zoom
           </Text>

@@ -1,7 +1,7 @@
 // The data of the lines in a window: loaded for a range around it, and in live mode continued every second
 // and loaded again every ten.
 import { type QueryClient, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { useProject } from "../../session/session.ts";
 import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
 import { useNow } from "../../ui/use-now.ts";
@@ -60,8 +60,6 @@ export function useColumns({
           enabled: isShown && (isStored(one) || one.isReady),
           staleTime: isLive ? 0 : keptMs,
           refetchInterval: isLive ? liveEveryMs : (false as const),
-          placeholderData: (previous: Columns | undefined, query: { queryKey: QueryKey } | undefined) =>
-            query?.queryKey[2] === one.key ? previous : undefined,
           structuralSharing: false,
           queryFn: ({ signal }: { signal: AbortSignal }) =>
             isLive
@@ -74,7 +72,24 @@ export function useColumns({
       }),
     [client, project, series, version, bucketMs, isLive, lengthMs, round, startMs, endMs, isShown],
   );
-  return useQueries({ queries, combine: loadedOf });
+  return useLastColumns(series, useQueries({ queries, combine: loadedOf }));
+}
+
+/** A line has its last data until the next one is loaded, so that it does not vanish meanwhile. */
+function useLastColumns(
+  series: readonly TrendSeries[],
+  loaded: readonly LoadedColumns[],
+): readonly LoadedColumns[] {
+  const [last] = useState(() => new Map<string, Columns>());
+  return useMemo(() => {
+    const keys = new Set(series.map(({ key }) => key));
+    for (const key of last.keys()) if (!keys.has(key)) last.delete(key);
+    return series.map(({ key }, index) => {
+      const one = loaded[index]!;
+      if (one.columns) last.set(key, one.columns);
+      return one.columns ? one : { ...one, columns: last.get(key) };
+    });
+  }, [series, loaded, last]);
 }
 
 /** The buckets of another range that were read lately and are most of this one, if there are any. */
