@@ -14,6 +14,7 @@ import { modelFailures } from "./errors/models.ts";
 import { odataFailures } from "./errors/odata.ts";
 import { recordFailures } from "./errors/records.ts";
 import { requestFailures } from "./errors/requests.ts";
+import { suggestionFailures } from "./errors/suggestions.ts";
 import { transformationFailures } from "./errors/transformations.ts";
 import { invariant } from "./lib/invariant.ts";
 
@@ -26,6 +27,7 @@ export const catalogue = {
   ...demoFailures,
   ...fileFailures,
   ...modelFailures,
+  ...suggestionFailures,
   ...transformationFailures,
   ...odataFailures,
   ...influxFailures,

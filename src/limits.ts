@@ -17,6 +17,7 @@ import { odataLimits } from "./limits/odata.ts";
 import { recordsLimits } from "./limits/records.ts";
 import { requestsLimits } from "./limits/requests.ts";
 import { sqlLimits } from "./limits/sql.ts";
+import { suggestionsLimits } from "./limits/suggestions.ts";
 import { tablesLimits } from "./limits/tables.ts";
 import { transformationsLimits } from "./limits/transformations.ts";
 
@@ -29,6 +30,7 @@ export const limitsBySubject = {
   "Files and disk": filesLimits,
   "Time series and datapoints": datapointsLimits,
   Computations: computationsLimits,
+  Suggestions: suggestionsLimits,
   Models: modelsLimits,
   "SQL of transformations": sqlLimits,
   Transformations: transformationsLimits,
@@ -47,6 +49,7 @@ const described = {
   ...filesLimits,
   ...datapointsLimits,
   ...computationsLimits,
+  ...suggestionsLimits,
   ...modelsLimits,
   ...sqlLimits,
   ...transformationsLimits,

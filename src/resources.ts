@@ -76,6 +76,9 @@ import {
 } from "./resources/sequences/schema.ts";
 import { sequenceModel } from "./resources/sequences/sequences.odata.ts";
 import { sequenceRoutes } from "./resources/sequences/sequences.rest.ts";
+import { suggestionTable } from "./resources/suggestions/schema.ts";
+import { suggestionModel } from "./resources/suggestions/suggestions.odata.ts";
+import { suggestionRoutes } from "./resources/suggestions/suggestions.rest.ts";
 import { tagMatchingRoutes } from "./resources/tag-matching/tag-matching.rest.ts";
 import { pendingDeletionTable, timeSeriesTable } from "./resources/timeseries/schema.ts";
 import { timeSeriesModel } from "./resources/timeseries/timeseries.odata.ts";
@@ -207,6 +210,13 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     odata: relationshipModel,
     search: noSearch,
     timed: timedRecords(relationshipTable, { acl: "relationshipsAcl" }),
+  },
+  suggestions: {
+    tables: [suggestionTable],
+    routes: suggestionRoutes,
+    odata: suggestionModel,
+    search: noSearch,
+    timed: none("a restored suggestion is a new one, and keeps only its state"),
   },
   contents: {
     tables: [],

@@ -15,6 +15,7 @@ import { rawArchive } from "./resources/raw/raw.archive.ts";
 import { rawImport } from "./resources/raw/raw.import.ts";
 import { relationshipArchive } from "./resources/relationships/relationships.archive.ts";
 import { sequenceArchive } from "./resources/sequences/sequences.archive.ts";
+import { suggestionArchive } from "./resources/suggestions/suggestions.archive.ts";
 import { timeSeriesArchive } from "./resources/timeseries/timeseries.archive.ts";
 import { transformationArchive } from "./resources/transformations/transformations.archive.ts";
 import { trendArchive } from "./resources/trends/trends.archive.ts";
@@ -79,6 +80,7 @@ export const transfers = {
     import: noFileFormat,
   },
   relationships: { archive: relationshipArchive, import: noFileFormat },
+  suggestions: { archive: suggestionArchive, import: noFileFormat },
   contents: { archive: noRecords, import: noRecords },
   trends: { archive: trendArchive, import: noFileFormat },
   connectors: {

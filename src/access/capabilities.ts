@@ -41,6 +41,7 @@ export const aclRules = {
   sequencesAcl: { actions: readWrite, scopes: bySubtree },
   relationshipsAcl: { actions: readWrite, scopes: everywhere },
   rawAcl: { actions: ["READ", "WRITE", "LIST"], scopes: everywhere },
+  suggestionsAcl: { actions: readWrite, scopes: everywhere },
   trendsAcl: { actions: readWrite, scopes: everywhere },
   connectorsAcl: { actions: readWrite, scopes: everywhere },
   transformationsAcl: { actions: readWrite, scopes: everywhere },

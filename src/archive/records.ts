@@ -23,6 +23,8 @@ interface RecordOptions {
   readonly isTimeless?: true;
   /** A list of parts with ids of their own, such as columns, and the kind under which these are recorded. */
   readonly parts?: { readonly member: string; readonly kind: string };
+  /** Whether a record is restored; all are when absent. */
+  readonly isRestored?: (record: Item, references: References) => boolean;
   /** The item of the request that creates the record; its members as they are when absent. */
   readonly toCreate?: (members: ArchiveLine, references: References, archived: Archived) => ArchiveLine;
 }
@@ -38,7 +40,10 @@ export function recordSection(options: RecordOptions): RecordSection {
   return {
     ...{ kind: "lines", name, list, check, linesMax },
     restore: async (lines, restoring) => {
-      const items = newItems(lines as readonly Item[], name, restoring);
+      const { isRestored = () => true } = options;
+      const items = newItems(lines as readonly Item[], name, restoring).filter((item) =>
+        isRestored(item, restoring.references),
+      );
       const { creations } = restoring;
       const created = await creations.create(
         { kind: name, resource: list },

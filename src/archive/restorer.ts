@@ -43,9 +43,12 @@ export class Restorer {
   async restore(entry: ArchiveEntry, number: number): Promise<void> {
     const section = this.#sections.get(entry.section ?? "");
     if (section?.kind === "bytes") {
-      await section.restore(entry, this.#restoring, this.#awaiting);
+      const { made } = await section.restore(entry, this.#restoring, this.#awaiting);
       this.#awaiting = undefined;
-    } else if (section?.kind === "lines") {
+      this.#record({ entries: number + 1, lines: 0 }, made);
+      return;
+    }
+    if (section?.kind === "lines") {
       await this.#restoreLines(section, entry, number);
       if (this.#awaiting) return; // The entry is restored when the bytes after it are.
     }

@@ -54,7 +54,11 @@ export interface BytesSection {
   /** What the names of entries end in. */
   readonly extension?: string;
   /** `awaiting` is the record that awaits these bytes. */
-  restore(entry: ArchiveEntry, restoring: Restoring, awaiting: ArchiveLine | undefined): Promise<void>;
+  restore(
+    entry: ArchiveEntry,
+    restoring: Restoring,
+    awaiting: ArchiveLine | undefined,
+  ): Promise<Pick<RestoreResult, "made">>;
 }
 
 /** A section that is there to be read, and is not restored. */

@@ -66,8 +66,11 @@ export interface Link<ColumnName extends string = string> {
   readonly column: ColumnName;
   /** The name of the other table. */
   readonly to: string;
-  /** `clear` takes the id of a removed record out of the column. */
-  readonly onDelete: "clear";
+  /**
+   * `clear` takes the id of a removed record out of the column. `remove` removes the records with it: for an
+   * id, in a table to which no other one links.
+   */
+  readonly onDelete: "clear" | "remove";
 }
 
 /** A table whose rows are not known by type: what a list of all tables holds. */
@@ -136,7 +139,7 @@ export interface CatalogWriter extends CatalogReader {
     columns: readonly Name[],
     rows: readonly Pick<Row, Name | "id">[],
   ): Promise<void>;
-  /** Clears the links to these records in all tables, as declared. Returns the number of removed records. */
+  /** Clears the links to these records, as declared. Returns the number of removed records of the table. */
   remove<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
 }
 
@@ -212,11 +215,13 @@ export function assertPlain(table: AnyTable, columns: readonly string[]): void {
 export const linkTo = (table: AnyTable, other: string): Link | undefined =>
   table.links?.find(({ to }) => to === other);
 
-/** The links to a table that are cleared when one of its records is removed. */
+/**
+ * The links to a table that are cleared, or whose records are removed, when one of its records is removed.
+ */
 export const linksTo = (tables: readonly AnyTable[], { name }: AnyTable) =>
   tables.flatMap((table) => {
     const link = linkTo(table, name);
-    return link ? [{ table, column: link.column }] : [];
+    return link ? [{ table, column: link.column, onDelete: link.onDelete }] : [];
   });
 
 /** The key of a table that has one. */

@@ -27,7 +27,7 @@ export interface Counts {
 
 export const kinds = [
   ...["asset", "series", "event", "sequence", "file", "group", "account", "key", "category", "type", "field"],
-  ...["transformer", "column", "model", "package", "trend", "connector", "transformation"],
+  ...["transformer", "column", "model", "package", "trend", "connector", "transformation", "suggestion"],
 ] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -121,6 +121,9 @@ async function createPlant(project: Project, counts: Counts, asset: readonly num
   return {
     ...{ type: idsOf(type), field: type.flatMap((one) => idsOf(one["fields"] as Item[])), series, event },
     connector: await project.createIds("/connectors/report", others, connectorReport),
+    suggestion: await project.createIds("/suggestions", others, (i) => ({
+      ...{ seriesId: series[i % series.length], assetId: nth(i + 1), tag: `series ${i}`, score: 1 },
+    })),
     transformation: await project.createIds("/transformations", others, newTransformation),
     trend: await project.createIds("/trends", others, (i) => ({ name: `trend ${i}`, definition: {} })),
     transformer: await project.createIds("/eventtransformers", others, (i) => ({ name: `transformer ${i}` })),

@@ -65,6 +65,8 @@ const kindOfPath: readonly (readonly [start: string, Kind])[] = [
   ["/trends", "trend"],
   ["/connectors", "connector"],
   ["/transformations", "transformation"],
+  ["/suggestions/timeseries", "series"],
+  ["/suggestions", "suggestion"],
   ["/restore/times", "asset"],
   ["/analytics/models/sourcepackages", "package"],
   ["/analytics/models", "model"],

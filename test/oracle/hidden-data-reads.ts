@@ -123,7 +123,7 @@ function others({ random }: RandomCaller): Probe {
   const at = below("0.6");
   const paths = [
     ...["users", "groups", "groups?all=true", "apikeys", "securitycategories", "eventtransformers"],
-    ...["semantictypes", "assets/types", "raw", "relationships", "trends", "connectors", ""],
+    ...["semantictypes", "assets/types", "raw", "relationships", "trends", "connectors", "suggestions", ""],
   ];
   return { ask: `GET ${at}/${random.pick(paths)}` };
 }

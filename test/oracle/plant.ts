@@ -36,6 +36,8 @@ export class Plant {
   related = "";
   /** The assets that the raw table is linked to; some may be gone. */
   tableAssetIds: readonly number[] = [];
+  /** Suggestions, until their series or file, or their asset, is gone. */
+  suggestions: readonly { readonly id: number; readonly of: number; readonly assetId: number }[] = [];
   /** The newest analytics job, and whose it is. */
   job: { readonly id: number; readonly rights: Rights } | undefined;
   #named = 0;

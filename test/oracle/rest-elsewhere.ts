@@ -11,7 +11,7 @@ const rows = ["1", "2", "3"];
 /** The label of a relationship. */
 const labelOf = (externalId: string) => words[names.indexOf(externalId)];
 
-/** Makes relationships, trends, connectors and raw rows. */
+/** Makes relationships, trends, connectors, suggestions and raw rows. */
 export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> {
   plant.related = plant.of("assets")[0]!.externalId;
   const ends = {
@@ -31,6 +31,7 @@ export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> 
     buffer: { points: 0, bytes: 0 },
   }));
   await admin(`POST ${below("0.6")}/connectors/report`, { items: connectors });
+  await fillSuggestions(admin, plant);
   plant.tableAssetIds = plant
     .of("assets")
     .slice(0, 20)
@@ -39,6 +40,70 @@ export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> 
   await admin(`POST ${below("0.5")}/raw/plant/create?ensureParent=true`, { items: tables });
   const items = rows.map((key) => ({ key, columns: { of: key } }));
   await admin(`POST ${below("0.5")}/raw/plant/rows/create?ensureParent=true`, { items });
+}
+
+async function fillSuggestions(admin: Client, plant: Plant): Promise<void> {
+  const assets = plant.of("assets");
+  const box = { x: 0, y: 0, width: 0.5, height: 0.5 };
+  const ends = [...plant.of("timeseries"), ...plant.of("files")].map(({ kind, id }, at) => ({
+    ...{ kind, of: id, assetId: assets[at % assets.length]!.id },
+  }));
+  const items = ends.map(({ kind, of, assetId }, at) => ({
+    ...(kind === "files" ? { fileId: of, page: 1, box } : { seriesId: of }),
+    ...{ assetId, tag: "t", score: at % 3 },
+  }));
+  const { json } = await admin(`POST ${below("0.6")}/suggestions`, { items });
+  plant.suggestions = json.data.items.map(({ id }, at) => ({ ...ends[at]!, id }));
+}
+
+/** A suggestion is visible to those who may read the asset and the series or file. */
+function isSuggested({ plant, rights }: RandomCaller, { of, assetId }: Plant["suggestions"][number]) {
+  return [of, assetId].every((id) => {
+    const thing = plant.things.get(id);
+    return thing !== undefined && may(plant, rights, "READ", thing);
+  });
+}
+
+function suggestions(caller: RandomCaller): RandomRequest {
+  const { plant, random } = caller;
+  const { of, assetId } = random.pick(plant.suggestions);
+  const isFile = plant.things.get(of)?.kind === "files";
+  const [query, isFound] = random.pick<[string, (one: Plant["suggestions"][number]) => boolean]>([
+    ["", () => true],
+    ["state=OPEN", () => true],
+    ["state=REJECTED", () => false],
+    [`assetId=${assetId}`, (one) => one.assetId === assetId],
+    [isFile ? `fileId=${of}` : `seriesId=${of}`, (one) => one.of === of],
+  ]);
+  return {
+    ask: `GET ${below("0.6")}/suggestions?${query}&limit=1000`,
+    needs: ["suggestionsAcl", "READ"],
+    seen: (reply) => reply.json.data.items.map((item) => item["id"]),
+    expected: plant.suggestions.filter((one) => isFound(one) && isSuggested(caller, one)).map(({ id }) => id),
+  };
+}
+
+function oneSuggestion(caller: RandomCaller): RandomRequest {
+  const suggestion = caller.random.pick(caller.plant.suggestions);
+  const { id } = suggestion;
+  return {
+    ask: `GET ${below("0.6")}/suggestions/${id}`,
+    needs: ["suggestionsAcl", "READ"],
+    seen: (reply) => reply.json.data.items.map((item) => item["id"]),
+    expected: isSuggested(caller, suggestion)
+      ? [id]
+      : refused("ids-unknown", { field: "suggestionId", ids: [id], status: 404 }),
+  };
+}
+
+function suggestionsOverOData(caller: RandomCaller): RandomRequest {
+  return {
+    ask: "GET /odata/v1/projects/demo/Suggestions/$count",
+    needs: ["suggestionsAcl", "READ"],
+    refusals: "by status",
+    seen: (reply) => Number(reply.text),
+    expected: caller.plant.suggestions.filter((one) => isSuggested(caller, one)).length,
+  };
 }
 
 const related = ["relationshipsAcl", "READ"] as const;
@@ -293,6 +358,7 @@ function job({ plant, rights }: RandomCaller): RandomRequest {
 export const readsElsewhere = [
   ...[relationships, oneRelationship, relationshipsOfAsset, filteredRelationships],
   ...[trends, connectors, connectorsOverOData, raw, tablesOfAsset, tagMatching, tagMatching],
+  ...[suggestions, oneSuggestion, suggestionsOverOData],
   ...[sum, sum, similarity, similarity],
 ];
 

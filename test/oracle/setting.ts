@@ -119,11 +119,12 @@ export function someRights(plant: Plant, random: Random): Rights {
     { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "trendsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "connectorsAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "suggestionsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["LIST"], scope: { kind: "all" } },
     { acl: "analyticsAcl", actions: ["EXECUTE", "READ"], scope: { kind: "all" } },
   ];
-  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 6)];
+  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 7)];
 }
 
 /** A new account in a new group that grants these rights. */

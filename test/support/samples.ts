@@ -9,6 +9,7 @@ import { identitySamples } from "../../src/resources/identities/identities.sampl
 import { rawSamples } from "../../src/resources/raw/raw.samples.ts";
 import { relationshipSamples } from "../../src/resources/relationships/relationships.samples.ts";
 import { sequenceSamples } from "../../src/resources/sequences/sequences.samples.ts";
+import { suggestionSamples } from "../../src/resources/suggestions/suggestions.samples.ts";
 import { timeSeriesSamples } from "../../src/resources/timeseries/timeseries.samples.ts";
 import { transformationSamples } from "../../src/resources/transformations/transformations.samples.ts";
 import { trendSamples } from "../../src/resources/trends/trends.samples.ts";
@@ -32,6 +33,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   raw: rawSamples,
   sequences: sequenceSamples,
   relationships: relationshipSamples,
+  suggestions: suggestionSamples,
   contents: noRecords,
   trends: trendSamples,
   connectors: none("connectors report themselves: see connectors.api.test.ts"),

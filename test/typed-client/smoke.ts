@@ -206,6 +206,18 @@ test("trends", async () => {
   assert.deepEqual((await api.getTrends(project)).data.items, []);
 });
 
+test("suggestions", async () => {
+  const asset = one(await api.postAssets(project, { items: [{ name: "31-PT-0007" }] }));
+  const series = one(await api.postTimeseries(project, { items: [{ name: "31PT7.PV" }] }));
+  const { data } = await api.postSuggestionsTimeseries(project, { scoreMax: 0 });
+  assert.deepEqual([data.examined >= 1, data.proposed], [true, 1]);
+  const suggestion = one(await api.getSuggestions(project, { seriesId: series.id }));
+  assert.deepEqual([suggestion.assetId, suggestion.tag, suggestion.score], [asset.id, "31PT7", 0]);
+  const accepted = one(await api.postSuggestionsAccept(project, { items: [suggestion.id] }));
+  assert.equal(accepted.state, "ACCEPTED");
+  assert.equal(one(await api.getTimeseries(project, { name: "31PT7.PV" })).assetId, asset.id);
+});
+
 test("demo plant", async () => {
   const { status, isLive } = one(await api.getDemo(project));
   assert.deepEqual([status, isLive], ["NONE", false]);

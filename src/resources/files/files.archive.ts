@@ -50,6 +50,7 @@ const fileBytes: BytesSection = {
     const body = entry.size === 0 ? new Uint8Array(0) : entry.body;
     await (await restoring.connection.link("PUT", uploadURL, { body })).arrayBuffer();
     await restoreTimes(restoring, "files", [file], [{ id: fileId }]);
+    return { made: { files: [{ given: (file as Item).id, id: fileId }] } };
   },
 };
 

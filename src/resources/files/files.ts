@@ -10,6 +10,7 @@ import { and, between, equals, type Filter, not, oneOf } from "../../query/filte
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
 import type { TextSearch } from "../../query/text-search.ts";
+import type { CatalogWriter } from "../../storage/catalog.ts";
 import { readPage } from "../../storage/read-page.ts";
 import { searchByText } from "../../storage/search-by-text.ts";
 import { limitToVisibleSubtrees } from "../assets/assets.ts";
@@ -155,18 +156,34 @@ async function update(
   named: { readonly field: string; readonly status?: 404 },
 ): Promise<StoredFile[]> {
   const permitted = permittedRecords(ctx.caller, "filesAcl", "WRITE");
-  return writeFiles(ctx, permitted, async (tx, planned) => {
-    const before = await existingRows(tx, permitted, { ids: changes.map(({ id }) => id), ...named });
-    const nowMs = ctx.system.nowMs();
-    planned.push(
-      ...(await mapInSlices(before, (row, index) => changeFile(row, changes[index]!.change, nowMs))),
-    );
-    await refuseNewLinks(ctx, tx, planned, before);
-    await refuseTakenExternalIds(tx, fileRecords, planned);
-    await tx.replace(fileTable, planned);
-    await refuseNotPermitted(tx, fileTable, permitted, { acl: "filesAcl", rows: planned });
-    return planned;
-  });
+  return writeFiles(ctx, permitted, (tx, planned) => changeFilesIn(ctx, tx, { changes, named, planned }));
+}
+
+interface FilesChange {
+  readonly changes: readonly { readonly id: number; readonly change: FileChange }[];
+  readonly named: { readonly field: string; readonly status?: 404 };
+  /** Gets the changed files before they are written. */
+  readonly planned: StoredFile[];
+}
+
+/** As `updateFiles`, in a transaction of the caller, which refuses conflicts itself. */
+export async function changeFilesIn(
+  ctx: RequestContext,
+  tx: CatalogWriter,
+  { changes, named, planned }: FilesChange,
+): Promise<StoredFile[]> {
+  if (changes.length === 0) return [];
+  const permitted = permittedRecords(ctx.caller, "filesAcl", "WRITE");
+  const before = await existingRows(tx, permitted, { ids: changes.map(({ id }) => id), ...named });
+  const nowMs = ctx.system.nowMs();
+  planned.push(
+    ...(await mapInSlices(before, (row, index) => changeFile(row, changes[index]!.change, nowMs))),
+  );
+  await refuseNewLinks(ctx, tx, planned, before);
+  await refuseTakenExternalIds(tx, fileRecords, planned);
+  await tx.replace(fileTable, planned);
+  await refuseNotPermitted(tx, fileTable, permitted, { acl: "filesAcl", rows: planned });
+  return planned;
 }
 
 export interface DeletedFiles {

@@ -30,6 +30,7 @@ const points: BytesSection = {
       body: Uint8Array.from(await bytesOf(entry, limits.bodyBytesMax)),
       headers: { "content-type": "application/protobuf" },
     });
+    return {};
   },
 };
 

@@ -11,7 +11,7 @@ import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { Page } from "../../query/page.ts";
 import { readInBatches } from "../../query/read-within.ts";
 import type { TextSearch } from "../../query/text-search.ts";
-import type { CatalogQuery } from "../../storage/catalog.ts";
+import type { CatalogQuery, CatalogWriter } from "../../storage/catalog.ts";
 import { readPage } from "../../storage/read-page.ts";
 import { searchByText } from "../../storage/search-by-text.ts";
 import { limitToVisibleSubtrees, refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
@@ -162,30 +162,37 @@ export async function updateTimeSeries(ctx: RequestContext, update: SeriesUpdate
   return mayRename ? generations.series.during(move) : move();
 }
 
-async function writeChanges(
+const writeChanges = (ctx: RequestContext, update: SeriesUpdate): Promise<TimeSeries[]> =>
+  ctx.catalog.write(ctx.projectId, (tx) => changeSeriesIn(ctx, tx, update));
+
+/**
+ * As `updateTimeSeries`, in a transaction of the caller. It runs `during` the generations that the change
+ * touches.
+ */
+export async function changeSeriesIn(
   ctx: RequestContext,
+  tx: CatalogWriter,
   { keys, changes, status }: SeriesUpdate,
 ): Promise<TimeSeries[]> {
+  if (changes.length === 0) return [];
   const permitted = permittedSeries(ctx, "WRITE");
-  return ctx.catalog.write(ctx.projectId, async (tx) => {
-    const before = await existingRows(tx, permitted, { keys, status });
-    const after = await mapInSlices(before, (row, i) => changeSeries(row, changes[i]!, ctx.system.nowMs()));
-    const renamed = before.filter((row, i) => row.name !== after[i]!.name);
-    const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
-    const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
-    await refuseTakenNames(tx, newNames);
-    await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(newLinks));
-    const newCategories = await mapInSlices(after, ({ securityCategories = [] }, i) => {
-      const held = new Set(before[i]!.securityCategories);
-      return securityCategories.filter((id) => !held.has(id));
-    });
-    await refuseForeignCategories(ctx, tx, newCategories);
-    await refuseTakenExternalIds(tx, seriesType, after);
-    ctx.seriesCache.of(ctx.projectId).forget(renamed);
-    await tx.replace(timeSeriesTable, after);
-    await refuseNotPermitted(tx, timeSeriesTable, permitted, { acl: "timeSeriesAcl", rows: after });
-    return after;
+  const before = await existingRows(tx, permitted, { keys, status });
+  const after = await mapInSlices(before, (row, i) => changeSeries(row, changes[i]!, ctx.system.nowMs()));
+  const renamed = before.filter((row, i) => row.name !== after[i]!.name);
+  const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
+  const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
+  await refuseTakenNames(tx, newNames);
+  await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(newLinks));
+  const newCategories = await mapInSlices(after, ({ securityCategories = [] }, i) => {
+    const held = new Set(before[i]!.securityCategories);
+    return securityCategories.filter((id) => !held.has(id));
   });
+  await refuseForeignCategories(ctx, tx, newCategories);
+  await refuseTakenExternalIds(tx, seriesType, after);
+  ctx.seriesCache.of(ctx.projectId).forget(renamed);
+  await tx.replace(timeSeriesTable, after);
+  await refuseNotPermitted(tx, timeSeriesTable, permitted, { acl: "timeSeriesAcl", rows: after });
+  return after;
 }
 
 /**

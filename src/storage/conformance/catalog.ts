@@ -30,6 +30,7 @@ import {
   gauges,
   hostileTexts,
   lines,
+  marks,
   type Note,
   notes,
   type Place,
@@ -364,6 +365,38 @@ const contract: Readonly<Record<string, Scenario>> = {
       [undefined, [9], [], [9, 100]],
     ]);
     assert.deepEqual(await held(2), before);
+  },
+
+  async "records whose link says so are removed with the record they name, and no others"(catalog) {
+    const held = (project: number) => all(catalog, marks, project);
+    const ofProject = (project: number) =>
+      [
+        { id: 1, placeId: 7 },
+        { id: 2, placeId: 8, gaugeId: 1 },
+        { id: 3, placeId: 8, gaugeId: 2 },
+        { id: 4, placeId: 9, gaugeId: 2 },
+      ].map((mark) => ({ ...mark, id: mark.id + project * 1_000 }));
+    for (const project of [1, 2]) await catalog.write(project, (tx) => tx.insert(marks, ofProject(project)));
+    await catalog.write(1, async (tx) => {
+      await tx.insert(
+        places,
+        [7, 8, 9].map((id) => place(id)),
+      );
+      await tx.insert(gauges, [gauge(1), gauge(2)]);
+    });
+    const [, second, third, fourth] = ofProject(1);
+    assert.equal(await catalog.write(1, (tx) => tx.remove(places, oneOf("id", [7, 100]))), 1);
+    assert.deepEqual(await held(1), [second, third, fourth]);
+    await catalog.write(1, (tx) => tx.remove(gauges, oneOf("id", [2])));
+    assert.deepEqual(await held(1), [second]);
+    await assert.rejects(
+      catalog.write(1, async (tx) => {
+        await tx.remove(places, everything);
+        throw new Error("on purpose");
+      }),
+    );
+    assert.deepEqual(await held(1), [second]);
+    assert.deepEqual(await held(2), ofProject(2));
   },
 
   async "long lists and deep trees of conditions are evaluated"(catalog) {

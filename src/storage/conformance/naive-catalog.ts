@@ -191,11 +191,13 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
   }
 
   #clearLinks(removed: AnyTable, gone: ReadonlySet<unknown>): void {
-    for (const { table, column } of linksTo(this.#tables, removed))
+    for (const { table, column, onDelete } of linksTo(this.#tables, removed))
       this.#change(table, (rows) =>
-        rows.map((one) =>
-          one.tenant === this.#tenant ? { ...one, row: unlinked(one.row, column, gone) } : one,
-        ),
+        rows.flatMap((one) => {
+          if (one.tenant !== this.#tenant) return [one];
+          if (onDelete === "remove") return gone.has(one.row[column]) ? [] : [one];
+          return [{ ...one, row: unlinked(one.row, column, gone) }];
+        }),
       );
   }
 

@@ -84,6 +84,25 @@ export const notes: Table<Note> = {
   links: [{ column: "placeIds", to: "places", onDelete: "clear" }],
 };
 
+/** Removed with its place, and with its gauge. */
+export interface Label extends Stored {
+  readonly placeId: number;
+  readonly gaugeId?: number;
+}
+
+export const marks: Table<Label> = {
+  name: "marks",
+  belongsTo: "project",
+  columns: { id: required("integer"), placeId: required("integer"), gaugeId: optional("integer") },
+  indexes: [["placeId"], ["gaugeId"]],
+  unique: [],
+  wordsOf: [],
+  links: [
+    { column: "placeId", to: "places", onDelete: "remove" },
+    { column: "gaugeId", to: "gauges", onDelete: "remove" },
+  ],
+};
+
 export const secrets: Table<Secret> = {
   name: "secrets",
   belongsTo: "system",
@@ -103,7 +122,7 @@ export const lines: Table<PlaceLine> = {
   wordsOf: [],
 };
 
-export const tables: readonly AnyTable[] = [places, gauges, notes, secrets, lines];
+export const tables: readonly AnyTable[] = [places, gauges, notes, marks, secrets, lines];
 
 /** Strings that break careless quoting, patterns, folding and ordering. */
 export const hostileTexts: readonly string[] = [

@@ -4,7 +4,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
-import type { AnyTable, TableColumn } from "../catalog.ts";
+import { type AnyTable, linksTo, type TableColumn } from "../catalog.ts";
 
 /** The column of project tables with the project of a record; resource modules never see it. */
 export const projectColumn = "in_project";
@@ -100,11 +100,12 @@ export function checkTables(tables: readonly AnyTable[]): void {
     if (tree) invariant(columnOf(table, tree.path).type === "text", `${table.name} has paths`);
     const targets = links.map(({ to }) => to);
     invariant(new Set(targets).size === targets.length, `${table.name} has one link to each table`);
-    for (const { column, to } of links) {
+    for (const { column, to, onDelete } of links) {
       const { type, optional } = columnOf(table, column);
+      const isRemovable = type === "integer" && linksTo(tables, table).length === 0;
       invariant(
-        type === "json" || (type === "integer" && optional),
-        `${table.name}.${column} can be cleared`,
+        onDelete === "remove" ? isRemovable : type === "json" || (type === "integer" && optional),
+        `${table.name}.${column} can be cleared, or its records removed`,
       );
       const target = tables.find(({ name }) => name === to);
       invariant(

@@ -242,7 +242,11 @@ export class SqlTransaction implements CatalogWriter {
       rows.map(({ id }) => id),
       "number",
     );
-    for (const { table, column: name } of links) {
+    for (const { table, column: name, onDelete } of links) {
+      if (onDelete === "remove") {
+        await this.#removeLinked(table, name, ids);
+        continue;
+      }
       const column = sql.ref(name);
       const isList = columnOf(table, name).type === "json";
       const left = isList ? this.#expressions.elementsExcept(column, ids) : null;
@@ -255,6 +259,16 @@ export class SqlTransaction implements CatalogWriter {
         ),
       );
     }
+  }
+
+  async #removeLinked(table: AnyTable, name: string, ids: SqlExpression): Promise<void> {
+    const { tenant } = this.#binding;
+    const inTenant = tenant === "system" ? sql`` : sql`${columnRef(table, projectColumn)} = ${tenant} and `;
+    const isLinked = linksToOneOf(this.#subject(table), name, ids);
+    this.#note(table, () => true);
+    await this.#change(() =>
+      sql`delete from ${sql.table(table.name)} where ${inTenant}${isLinked}`.execute(this.#db),
+    );
   }
 
   get #db(): Db {

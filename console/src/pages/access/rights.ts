@@ -46,6 +46,7 @@ export const resourceTypes: readonly ResourceType[] = [
   { type: "relationshipsAcl", label: "Relationships", ...plain },
   { type: "rawAcl", label: "Raw tables", ...plain, read: ["READ", "LIST"] },
   { type: "trendsAcl", label: "Saved trends", ...plain },
+  { type: "suggestionsAcl", label: "Suggestions", ...plain },
   { type: "connectorsAcl", label: "Connectors", ...plain },
   { type: "transformationsAcl", label: "Transformations", ...plain },
   { type: "modelHostingAcl", label: "Models", ...plain },
