@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
 import { ApiKeys } from "./access/api-keys.ts";
 import { Generations } from "./access/generations.ts";
+import { KeyUses } from "./access/key-limits.ts";
 import { Rights } from "./access/rights.ts";
 import { Sessions } from "./access/sessions.ts";
 import { openAuthenticators } from "./authenticators.ts";
@@ -127,7 +128,8 @@ export async function openApp(
   const refusals = new Refusals(system);
   const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
   const heldRequests = new HeldRequests(http);
-  const kernel = { services, ...authenticators, ...memoryOf(bounds, metrics) };
+  const keyUses = new KeyUses(services.system);
+  const kernel = { services, keyUses, ...authenticators, ...memoryOf(bounds, metrics) };
   addEndpoints(http, kernel, { refusals, metrics, log, consoleFolder: settings.consoleFolder });
   const serving = opened.move();
   return {

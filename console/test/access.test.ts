@@ -75,6 +75,29 @@ describe("accounts and keys", () => {
     await closed(page);
   });
 
+  it("a key gets limits, which programs with it keep to", async () => {
+    const made = await create("/apikeys", { userId: ids["account"] });
+    const page = await console.open({ path: "/access?tab=keys" });
+    const name = `Limit the key ${made["id"]} of operator-24`;
+    await page.getByRole("button", { name }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Requests a second").fill("1");
+    await dialog.getByLabel("Bytes a second").fill("5000000");
+    await assertAccessible(page);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("row", { name: /operator-24 .* 1 requests\/s, 5,000,000 bytes\/s/ }).waitFor();
+    const ask = () =>
+      console.server.ask.v06("GET /timeseries", undefined, { "api-key": made["value"] as string });
+    const statuses = (await Promise.all([1, 2, 3, 4, 5].map(ask))).map(({ status }) => status);
+    assert.ok(statuses.includes(200) && statuses.includes(429), `${statuses}`);
+    await page.getByRole("button", { name }).click();
+    for (const label of ["Requests a second", "Bytes a second"]) await dialog.getByLabel(label).fill("");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("5,000,000 bytes/s").waitFor({ state: "detached" });
+    await console.server.ask.v06("POST /apikeys/delete", { items: [made["id"]] });
+    await closed(page);
+  });
+
   it("a taken name is refused in the dialog, and the last administrator stays", async () => {
     const page = await console.open({ path: "/access" });
     await page.getByRole("button", { name: "New account" }).click();

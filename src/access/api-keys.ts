@@ -12,6 +12,7 @@ import type { Caller } from "./caller.ts";
 import { CallerCache, type KnownCaller } from "./caller-cache.ts";
 import { type Credential, inheritKeys, revokeKeys } from "./credentials.ts";
 import { endedSessionTable } from "./ended-sessions.ts";
+import type { KeyLimits } from "./key-limits.ts";
 import { liveIn, type Rights } from "./rights.ts";
 import { type Account, type ApiKey, accountTable, apiKeyTable, sessionTable } from "./schema.ts";
 
@@ -27,6 +28,7 @@ export interface NewKey {
   readonly accountId: number;
   readonly expiresTime?: number;
   readonly madeBy?: readonly string[];
+  readonly limits?: KeyLimits;
 }
 
 interface ApiKeysParts {
@@ -198,8 +200,10 @@ export class ApiKeys {
     const { expiresTime = Number.POSITIVE_INFINITY } = record;
     const project = { projectId: record.projectId, projectUrlName: record.project };
     const caller = { ...(await this.#callerFor(account, project)), credential: credentialOf(record) };
-    if ("id" in record) this.#noteUse(record);
-    return { caller, expiresTime };
+    if (!("id" in record)) return { caller, expiresTime };
+    this.#noteUse(record);
+    const { limits: keyLimits } = record;
+    return { caller: keyLimits ? { ...caller, keyLimits } : caller, expiresTime };
   }
 
   async #callerFor(account: Account, { projectId, projectUrlName }: CallerProject): Promise<Caller> {
@@ -240,7 +244,7 @@ export class ApiKeys {
   }
 
   #recordOf(project: KeyProject, wanted: NewKey, key: string): ApiKey {
-    const { name, accountId, expiresTime, madeBy } = wanted;
+    const { name, accountId, expiresTime, madeBy, limits: keyLimits } = wanted;
     return {
       id: this.#parts.ids.next(),
       projectId: project.id,
@@ -251,6 +255,7 @@ export class ApiKeys {
       createdTime: this.#parts.system.nowMs(),
       ...(expiresTime !== undefined && { expiresTime }),
       ...(madeBy && { madeBy }),
+      ...(keyLimits && { limits: keyLimits }),
     };
   }
 
@@ -260,7 +265,7 @@ export class ApiKeys {
 }
 
 /** What is written to a key that counts again; a column without a value is emptied. */
-const revived = ["deletedTime", "expiresTime", "name", "accountId", "madeBy"] as const;
+const revived = ["deletedTime", "expiresTime", "name", "accountId", "madeBy", "limits"] as const;
 
 function credentialOf(record: ApiKey | TemporaryKey): Credential {
   if ("startedWith" in record)

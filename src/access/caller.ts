@@ -24,6 +24,7 @@ import {
 } from "./capabilities.ts";
 import { administersGroups } from "./compare-capabilities.ts";
 import type { Credential } from "./credentials.ts";
+import type { KeyLimits } from "./key-limits.ts";
 
 export interface Caller {
   /** Name shown by the login endpoints. */
@@ -38,6 +39,8 @@ export interface Caller {
   readonly capabilities: readonly Capability[];
   /** Absent when the server itself acts for an account. */
   readonly credential?: Credential;
+  /** Of the key, if it has any. */
+  readonly keyLimits?: KeyLimits;
 }
 
 /** Whether the caller has a capability `acl` with `action`, whatever its scope. */

@@ -5,6 +5,7 @@
 // explained.
 import type { Stored, Table } from "../storage/catalog.ts";
 import type { Capability } from "./capabilities.ts";
+import type { KeyLimits } from "./key-limits.ts";
 import type { Permissions } from "./older-permissions.ts";
 
 /** What groups, accounts and keys have in common. */
@@ -28,6 +29,7 @@ export interface ApiKey extends Kept {
   readonly lastUsedTime?: number;
   /** The credentials with which it is revoked (`originsOf`). Keys of the command line have none. */
   readonly madeBy?: readonly string[];
+  readonly limits?: KeyLimits;
 }
 
 /** The accounts that keys act for; the API calls them users (docs/reference/groups-and-accounts.md#users). */
@@ -86,6 +88,7 @@ export const apiKeyTable: Table<ApiKey> = {
     expiresTime: { type: "integer", optional: true },
     lastUsedTime: { type: "integer", optional: true },
     madeBy: { type: "json", optional: true },
+    limits: { type: "json", optional: true },
   },
   indexes: [["projectId"], ["accountId"]],
   unique: [["hash"]],

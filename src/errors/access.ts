@@ -135,6 +135,17 @@ export const accessFailures = {
     when: "The code of a model requests an API key or a session with the key of its run.",
     message: () => "The key of a model's run cannot create keys or sign in; use an API key or a token",
   }),
+  "key-over-limit": entry<{ unit: string; perSecond: number; retryAfterSeconds: number }>({
+    status: 429,
+    when: "The API key has used up one of its limits; the header `Retry-After` says when to try again.",
+    message: ({ unit, perSecond, retryAfterSeconds }) =>
+      `The limit of this API key is ${perSecond} ${unit} a second; try again in ${retryAfterSeconds} s`,
+  }),
+  "limited-key": entry<Record<string, never>>({
+    status: 403,
+    when: "A request whose API key has limits creates keys or changes limits.",
+    message: () => "An API key with limits cannot create keys or change limits; use a key without limits",
+  }),
   "key-chain-too-long": entry<{ limit: number }>({
     status: 400,
     when: "A key is created with a key that was created with a key, and so on, in too long a chain.",

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { ComputingLoad } from "../compute/computing.ts";
 import { version } from "../lib/version.ts";
+import { countedPoints } from "../storage/counted-points.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
@@ -47,19 +48,7 @@ export function createMetrics(): Metrics {
   const showStores = storeGauges(registry);
   return {
     registry,
-    counted: (points) => ({
-      append: async (batch) => {
-        const count = (batch.numbers?.times.length ?? 0) + (batch.strings?.times.length ?? 0);
-        await points.append(batch);
-        written.inc(count);
-      },
-      scan: (query) => points.scan(query),
-      aggregate: (query) => points.aggregate(query),
-      latest: (series, beforeMs) => points.latest(series, beforeMs),
-      delete: (series, range) => points.delete(series, range),
-      stats: () => points.stats(),
-      close: () => points.close(),
-    }),
+    counted: (points) => countedPoints(points, { written: (count) => written.inc(count) }),
     showResponses: (budget) => {
       new Gauge({
         name: "millrace_response_memory_free_bytes",

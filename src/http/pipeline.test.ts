@@ -74,6 +74,7 @@ before(async () => {
   const kernel = {
     services: { disk } as unknown as Services,
     authenticator: undefined as never,
+    keyUses: undefined as never,
     bodies: { budget: new MemoryBudget(sizes), buffers: bodyBuffers() },
     responses: new MemoryBudget(sizes),
     deadlines: usualDeadlines,

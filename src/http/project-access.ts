@@ -3,9 +3,12 @@ import type { FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { authorize } from "../access/authorize.ts";
 import { type Caller, requireCapability } from "../access/caller.ts";
+import type { KeyUse } from "../access/key-limits.ts";
 import { seeAs, seeAsHeader } from "../access/see-as.ts";
 import type { RequestContext } from "../context.ts";
 import type { Route } from "../rest/route.ts";
+import { countedPoints } from "../storage/counted-points.ts";
+import type { PointsStore } from "../storage/points.ts";
 import type { Client, Kernel } from "./pipeline.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
 import { responseMemory } from "./request-memory.ts";
@@ -20,7 +23,7 @@ export interface ProjectClient extends Client {
  * header `X-See-As-Group` the caller is a member of these groups instead.
  */
 export async function admitToProject(
-  { authenticator, services }: Pick<Kernel, "authenticator" | "services">,
+  { authenticator, services, keyUses }: Pick<Kernel, "authenticator" | "services" | "keyUses">,
   {
     source,
     urlName,
@@ -40,21 +43,30 @@ export async function admitToProject(
   const groups = source.headers[seeAsHeader];
   const caller = groups === undefined ? sender : await seeAs(services.rights, sender, { groups, isQuery });
   if (capability !== "member") requireCapability(caller, ...capability);
-  return { caller, client: `${sender.projectId} ${sender.user}` };
+  const client = `${sender.projectId} ${sender.user}`;
+  const { keyLimits, credential } = sender;
+  if (!keyLimits || credential?.kind !== "key") return { caller, client };
+  return { caller, client, use: keyUses.of(credential.id, keyLimits) };
 }
 
 /** The context of a handler. */
 export const contextOf = (
   { services, responses }: Kernel,
-  { caller, client }: ProjectClient,
+  { caller, client, use }: ProjectClient,
   lifetime: RequestLifetime,
 ): RequestContext => ({
   ...services,
+  points: use ? pointsCountedFor(use, services.points) : services.points,
   caller,
   projectId: caller.projectId,
   signal: lifetime.signal,
   memory: responseMemory(responses, client, lifetime),
 });
+
+function pointsCountedFor(use: KeyUse, points: PointsStore): PointsStore {
+  const count = (points: number) => use.use("points", points);
+  return countedPoints(points, { written: count, read: count });
+}
 
 /** The source of a request, whose credentials are in headers and cookies. */
 export const sourceOf = ({ method, headers, ip }: FastifyRequest): RequestSource => ({

@@ -11,6 +11,7 @@ import { pino } from "pino";
 import { Type } from "typebox";
 import { ApiKeys } from "../access/api-keys.ts";
 import type { RequestSource } from "../access/authenticator.ts";
+import { KeyUses } from "../access/key-limits.ts";
 import { Rights } from "../access/rights.ts";
 import { accountTable, apiKeyTable, groupTable } from "../access/schema.ts";
 import type { Services } from "../context.ts";
@@ -130,7 +131,9 @@ before(async () => {
   const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
   const bodies = { budget: new MemoryBudget(sizes), buffers: bodyBuffers() };
   const responses = new MemoryBudget(sizes);
-  addRoutes(http, { services, authenticator, bodies, responses, deadlines: usualDeadlines }, routes);
+  const keyUses = new KeyUses(system);
+  const kernel = { services, authenticator, keyUses, bodies, responses, deadlines: usualDeadlines };
+  addRoutes(http, kernel, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };
 });

@@ -12,6 +12,17 @@ export const accessLimits = {
   keyCacheMsMax: limit(500, "ms", "The time until a server sees that an API key was created or revoked."),
   keyUseAccuracyMs: limit(60_000, "ms", "The accuracy of the last use of an API key."),
   keyChainMax: limit(16, "keys", "API keys in a chain in which each key created the next. More are refused."),
+  keyLimitMax: limit(1e12, "a second", "A limit of an API key on its requests, points or bytes."),
+  keyLimitWaitMsMax: limit(
+    1_000,
+    "ms",
+    "The longest wait of a request whose API key has used up its limits. It gets 429 if more is needed.",
+  ),
+  keyLimitDebtMsMax: limit(
+    60_000,
+    "ms",
+    "The longest time for which one large request can block its API key, if the key has limits.",
+  ),
   keyEndMsMax: limit(8_640_000_000_000_000, "ms", "The latest end of an API key, at the end of all dates."),
   groupsBodyBytesMax: limit(4 * 2 ** 20, "bytes", "A request body for groups. Rights are compared at once."),
   groupsPerPageMax: limit(1_000, "groups", "A page of groups. A larger `limit` is lowered to this."),

@@ -14,9 +14,33 @@ import {
 import { idField, idsBody, itemsBody } from "../../rest/fields.ts";
 import { boolean, id, integer, pageSize } from "../../rest/parameters.ts";
 import { apiVersions, type Route, route } from "../../rest/route.ts";
-import { type ApiKey, createApiKeys, deleteApiKeys, getApiKey, listApiKeys } from "./api-keys.ts";
+import {
+  type ApiKey,
+  createApiKeys,
+  deleteApiKeys,
+  getApiKey,
+  listApiKeys,
+  setKeyLimits,
+} from "./api-keys.ts";
 
 const common = { versions: apiVersions } as const;
+
+const perSecond = (what: string) =>
+  Type.Optional(Type.Integer({ description: `${what} a second`, minimum: 1, maximum: limits.keyLimitMax }));
+
+const keyLimits = Type.Object(
+  {
+    requestsPerSecond: perSecond("Requests"),
+    pointsPerSecond: perSecond("Datapoints that are written, and datapoints or buckets that are read,"),
+    bytesPerSecond: perSecond("Bytes of request bodies and of responses"),
+  },
+  {
+    title: "ApiKeyLimits",
+    description: "What the key may use; a member that is absent has no limit",
+    // A misspelt limit would be none.
+    additionalProperties: false,
+  },
+);
 
 const keyMembers = {
   id: Type.Integer(),
@@ -25,6 +49,7 @@ const keyMembers = {
   status: Type.Enum(["ACTIVE", "DELETED"]),
   expiresTime: Type.Optional(Type.Integer({ description: "When the key expires" })),
   lastUsedTime: Type.Optional(Type.Integer({ description: "The last use, to within a minute" })),
+  limits: Type.Optional(keyLimits),
 };
 
 const keySchema = Type.Object(keyMembers, { title: "ApiKey" });
@@ -46,6 +71,7 @@ const newKey = Type.Object(
         maximum: limits.keyEndMsMax,
       }),
     ),
+    limits: Type.Optional(keyLimits),
   },
   { title: "NewApiKey" },
 );
@@ -69,7 +95,7 @@ export const apiKeyRoutes: readonly Route[] = [
     response: () => ({ schema: itemsSchema(newKeySchema) }),
     created: ["0.6"],
     handle: async (ctx, { body }) => {
-      const items = body.items.map(({ userId, expiresTime }) => ({ accountId: userId, expiresTime }));
+      const items = body.items.map(({ userId, ...wanted }) => ({ accountId: userId, ...wanted }));
       const made = await createApiKeys(ctx, items);
       return itemsResponse(made.map(({ key, record }) => ({ value: key, ...keyOf(record) })));
     },
@@ -100,6 +126,17 @@ export const apiKeyRoutes: readonly Route[] = [
     handle: async (ctx, { path }) => itemsResponse([keyOf(await getApiKey(ctx, path.keyId))]),
   }),
   route({
+    versions: ["0.6"],
+    capability: ["apikeysAcl", "CREATE"],
+    method: "PUT",
+    path: "/apikeys/{keyId}/limits",
+    summary: "Replace the limits of an API key; an empty object removes them",
+    parameters: { keyId: id("The id of the key") },
+    body: { kind: "json", schema: keyLimits },
+    response: () => ({ schema: itemsSchema(keySchema) }),
+    handle: async (ctx, { path, body }) => itemsResponse([keyOf(await setKeyLimits(ctx, path.keyId, body))]),
+  }),
+  route({
     ...common,
     capability: ["apikeysAcl", "DELETE"],
     method: "POST",
@@ -114,11 +151,12 @@ export const apiKeyRoutes: readonly Route[] = [
   }),
 ];
 
-const keyOf = ({ id, accountId, createdTime, deletedTime, expiresTime, lastUsedTime }: ApiKey) => ({
+const keyOf = ({ id, accountId, createdTime, deletedTime, ...key }: ApiKey) => ({
   id,
   userId: accountId,
   createdTime,
   status: deletedTime === undefined ? "ACTIVE" : "DELETED",
-  ...(expiresTime !== undefined && { expiresTime }),
-  ...(lastUsedTime !== undefined && { lastUsedTime }),
+  ...(key.expiresTime !== undefined && { expiresTime: key.expiresTime }),
+  ...(key.lastUsedTime !== undefined && { lastUsedTime: key.lastUsedTime }),
+  ...(key.limits && { limits: key.limits }),
 });

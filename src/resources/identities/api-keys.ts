@@ -4,6 +4,7 @@ import { isEnded } from "../../access/api-keys.ts";
 import { permittedOrOwn } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { type Credential, originsOf, revokeKeys } from "../../access/credentials.ts";
+import type { KeyLimits } from "../../access/key-limits.ts";
 import { liveIn } from "../../access/rights.ts";
 import { type Account, type ApiKey, accountTable, apiKeyTable } from "../../access/schema.ts";
 import type { RequestContext } from "../../context.ts";
@@ -23,6 +24,7 @@ export interface NewApiKey {
   readonly accountId: number;
   /** The key expires at this time. */
   readonly expiresTime?: number | undefined;
+  readonly limits?: KeyLimits | undefined;
 }
 
 /** What the caller may access, if `column` holds the account's id. */
@@ -43,6 +45,7 @@ export async function createApiKeys(
   const { credential, projectUrlName: urlName } = ctx.caller;
   invariant(credential !== undefined, "only requests with a credential make keys");
   if (credential.kind === "run") throw fail("run-makes-keys", {});
+  if (ctx.caller.keyLimits) throw fail("limited-key", {});
   const madeBy = originsOf(credential);
   if (madeBy.length > limits.keyChainMax) throw fail("key-chain-too-long", { limit: limits.keyChainMax });
   const ends = endsOf(items, credential, ctx.system.nowMs());
@@ -56,12 +59,16 @@ export async function createApiKeys(
   return ctx.rights.change(async (tx) => {
     if (await isEnded(tx, credential)) throw fail("unauthenticated", { reason: "unknown-key" });
     await existingRecords(tx, accountTable, accounts, named);
-    const made = await mapInSlices(items, ({ accountId }, index) => {
+    const made = await mapInSlices(items, ({ accountId, limits: keyLimits }, index) => {
       const expiresTime = ends[index];
       const byOwner = { name: "made over the API", accountId, madeBy };
       return ctx.keys.draft(
         { id: ctx.projectId, urlName },
-        { ...byOwner, ...(expiresTime !== undefined && { expiresTime }) },
+        {
+          ...byOwner,
+          ...(expiresTime !== undefined && { expiresTime }),
+          ...(keyLimits && { limits: keyLimits }),
+        },
       );
     });
     await tx.insert(
@@ -117,6 +124,24 @@ export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey
     existingRecords(tx, apiKeyTable, seen, { ids: [id], field: "keyId", status: 404 }),
   );
   return found!;
+}
+
+/**
+ * Replaces the limits of a key; without any, the key has none from then on. Refuses (404) an unknown key, and
+ * (403) a request whose own key has limits.
+ */
+export async function setKeyLimits(ctx: RequestContext, id: number, keyLimits: KeyLimits): Promise<ApiKey> {
+  if (ctx.caller.keyLimits) throw fail("limited-key", {});
+  const seen = and(liveIn(ctx.projectId), ownedBy(ctx, "CREATE", "accountId"));
+  const hasLimits = Object.values(keyLimits).some((perSecond) => perSecond !== undefined);
+  return ctx.rights.change(async (tx) => {
+    const named = { ids: [id], field: "keyId", status: 404 } as const;
+    const [found] = await existingRecords(tx, apiKeyTable, seen, named);
+    const { limits: _, ...key } = found!;
+    const changed: ApiKey = { ...key, ...(hasLimits && { limits: keyLimits }) };
+    await tx.setColumns(apiKeyTable, ["limits"], [changed]);
+    return changed;
+  });
 }
 
 /**

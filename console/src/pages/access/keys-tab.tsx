@@ -1,7 +1,7 @@
 // The API keys of all accounts, or of one.
 import { ActionIcon, Button, Group, Select } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Plus, Trash2 } from "lucide-react";
+import { Gauge, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { type ApiKey, deleteApikeysByKeyId, type User } from "../../api/generated.ts";
 import { ageText, timeText } from "../../lib/format.ts";
@@ -11,6 +11,7 @@ import { useNow } from "../../ui/use-now.ts";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import classes from "./access.module.css";
 import { useAccounts, useChange, useKeys } from "./data.ts";
+import { LimitKey, limitsText } from "./limit-key.tsx";
 import { NewKey } from "./new-key.tsx";
 
 const nowEveryMs = 30_000;
@@ -21,7 +22,8 @@ export function KeysTab() {
   const accounts = useAccounts();
   const [deleted, setDeleted] = useState<ApiKey>();
   const nameOf = (id: number) => accounts.data?.find((one) => one.id === id)?.uniqueName ?? String(id);
-  const columns = useColumns(nameOf, setDeleted);
+  const [limited, setLimited] = useState<ApiKey>();
+  const columns = useColumns(nameOf, { onLimit: setLimited, onDelete: setDeleted });
   if (keys.isPending) return <Loading what="the keys" />;
   if (keys.isError) return <Failure problem={keys.error} onRetry={() => void keys.refetch()} />;
   return (
@@ -36,6 +38,9 @@ export function KeysTab() {
       />
       {deleted && (
         <DeleteKey apiKey={deleted} account={nameOf(deleted.userId)} onClose={() => setDeleted(undefined)} />
+      )}
+      {limited && (
+        <LimitKey apiKey={limited} account={nameOf(limited.userId)} onClose={() => setLimited(undefined)} />
       )}
     </div>
   );
@@ -72,17 +77,25 @@ function KeysToolbar({ accounts, account }: { accounts: readonly User[]; account
   );
 }
 
-function useColumns(nameOf: (id: number) => string, onDelete: (key: ApiKey) => void): TableColumn<ApiKey>[] {
+interface KeyActions {
+  onLimit(key: ApiKey): void;
+  onDelete(key: ApiKey): void;
+}
+
+function useColumns(
+  nameOf: (id: number) => string,
+  { onLimit, onDelete }: KeyActions,
+): TableColumn<ApiKey>[] {
   const nowMs = useNow(nowEveryMs);
   return [
-    { key: "account", label: "Account", width: "minmax(110px, 2fr)", cell: ({ userId }) => nameOf(userId) },
-    { key: "id", label: "Key id", width: "110px", isOptional: true, cell: ({ id }) => id },
+    { key: "account", label: "Account", width: "minmax(110px, 1fr)", cell: ({ userId }) => nameOf(userId) },
+    { key: "id", label: "Key id", width: "170px", isOptional: true, cell: ({ id }) => id },
     {
       ...{ key: "created", label: "Created", width: "160px", isOptional: true },
       cell: ({ createdTime }) => timeText(createdTime),
     },
     {
-      ...{ key: "expires", label: "Expires", width: "minmax(90px, 1fr)" },
+      ...{ key: "expires", label: "Expires", width: "minmax(90px, 1fr)", isOptional: true },
       cell: ({ expiresTime }) => (expiresTime === undefined ? "never" : expiryText(expiresTime, nowMs)),
     },
     {
@@ -90,16 +103,29 @@ function useColumns(nameOf: (id: number) => string, onDelete: (key: ApiKey) => v
       cell: ({ lastUsedTime }) => (lastUsedTime === undefined ? "never" : ageText(lastUsedTime, nowMs)),
     },
     {
-      ...{ key: "actions", label: "", width: "36px" },
+      ...{ key: "limits", label: "Limits", width: "minmax(120px, 2fr)", isOptional: true },
+      cell: ({ limits }) => limitsText(limits),
+    },
+    {
+      ...{ key: "actions", label: "", width: "64px" },
       cell: (key) => (
-        <ActionIcon
-          variant="subtle"
-          color="red"
-          aria-label={`Delete the key ${key.id} of ${nameOf(key.userId)}`}
-          onClick={() => onDelete(key)}
-        >
-          <Trash2 size={16} aria-hidden />
-        </ActionIcon>
+        <Group gap={0} wrap="nowrap">
+          <ActionIcon
+            variant="subtle"
+            aria-label={`Limit the key ${key.id} of ${nameOf(key.userId)}`}
+            onClick={() => onLimit(key)}
+          >
+            <Gauge size={16} aria-hidden />
+          </ActionIcon>
+          <ActionIcon
+            variant="subtle"
+            color="red"
+            aria-label={`Delete the key ${key.id} of ${nameOf(key.userId)}`}
+            onClick={() => onDelete(key)}
+          >
+            <Trash2 size={16} aria-hidden />
+          </ActionIcon>
+        </Group>
       ),
     },
   ];
