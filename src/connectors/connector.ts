@@ -5,7 +5,7 @@ import { limits } from "../limits.ts";
 import type { ConnectorConfiguration } from "./configuration.ts";
 import { Destination } from "./destination.ts";
 import { type BufferState, type Counts, ForwardBuffer } from "./forward-buffer.ts";
-import { Forwarder } from "./forwarder.ts";
+import { Forwarder, type NewestPoint } from "./forwarder.ts";
 import { Health, type Problem } from "./health.ts";
 import { Intake } from "./intake.ts";
 import type { PlantSource } from "./source.ts";
@@ -26,8 +26,7 @@ export interface ConnectorState {
   readonly buffer: BufferState;
   readonly problems: readonly Problem[];
   readonly lastProblem: Problem | undefined;
-  /** The newest time of a point that the server has, in ms. */
-  readonly newestMs: number | undefined;
+  readonly newest: NewestPoint | undefined;
 }
 
 /** Time for the last records to reach the server at the end. */
@@ -82,7 +81,7 @@ export class Connector {
       name: this.#options.configuration.name,
       status: this.#isStopped ? "STOPPED" : running,
       ...{ counts: this.#buffer.counts, buffer: this.#buffer.state, problems },
-      ...{ lastProblem: this.#health.last, newestMs: this.#forwarder.newestMs },
+      ...{ lastProblem: this.#health.last, newest: this.#forwarder.newest },
     };
   }
 
@@ -93,7 +92,10 @@ export class Connector {
     const forwarding = this.#forwarder.run();
     const server = { latest: (series: Parameters<Destination["latest"]>[0]) => this.#latest(series) };
     try {
-      await source.run({ intake: this.#intake, health: this.#health, server, signal: stop });
+      await source.run({
+        ...{ instance: this.#buffer.instance, isDryRun: false },
+        ...{ intake: this.#intake, health: this.#health, server, signal: stop },
+      });
       await this.#intake.drain();
       await this.#sendRest();
     } finally {
@@ -125,7 +127,7 @@ export class Connector {
   /** The server may be away, or be an older one without connectors: both are no problem of the connector. */
   async #report(): Promise<void> {
     const { source, configuration } = this.#options;
-    const { status, counts, buffer, problems, lastProblem, newestMs } = this.state;
+    const { status, counts, buffer, problems, lastProblem, newest } = this.state;
     const shown = problems.at(-1) ?? lastProblem;
     const report = {
       ...{ name: configuration.name, instance: this.#buffer.instance, source: configuration.source.type },
@@ -137,7 +139,7 @@ export class Connector {
         },
       }),
       buffer: { points: buffer.items, bytes: buffer.bytes, oldestTime: buffer.oldestMs },
-      ...(newestMs !== undefined && { newestTime: newestMs }),
+      ...(newest && { newestTime: newest.timeMs, lagMs: newest.lagMs }),
     };
     try {
       await this.#login();

@@ -24,7 +24,8 @@ export async function dryRun(source: PlantSource, { output, stop }: Surroundings
   const health = new Health((line) => output.write(`${line}\n`));
   const intake = new Intake(buffer, { whenFull: "wait", health, signal, onStored: () => {} });
   const server = { latest: (series: readonly unknown[]) => Promise.resolve(series.map(() => undefined)) };
-  const running = source.run({ intake, health, server, signal });
+  const { instance } = buffer;
+  const running = source.run({ instance, isDryRun: true, intake, health, server, signal });
   let isEnded = false;
   running.finally(() => (isEnded = true)).catch(() => {});
   let shown = 0;

@@ -17,6 +17,25 @@ const timesIn = (entries: readonly Entry[]) =>
     kind === "strings" ? decodeStrings(body).map(([, time]) => time) : [...decodeNumbers(body).times],
   );
 
+/** A wall clock that can be stepped, and a steady one. */
+class TestClock {
+  #wallMs = 1_000;
+  #steadyMs = 0;
+  nowMs = () => this.#wallMs;
+  monotonicMs = () => this.#steadyMs;
+  pass(ms: number): void {
+    this.#wallMs += ms;
+    this.#steadyMs += ms;
+  }
+  step(ms: number): void {
+    this.#wallMs += ms;
+  }
+  /** The steady clock of another process begins again. */
+  restart(): void {
+    this.#steadyMs = 0;
+  }
+}
+
 test("records, marks and counts are there after the buffer is opened again", () => {
   const folder = temporaryFolder();
   const before = new ForwardBuffer(folder, wide);
@@ -71,13 +90,13 @@ test("a second connector cannot open the folder", () => {
 });
 
 test("a full buffer drops the oldest entries, and an old entry is dropped; both are noted once", () => {
-  let nowMs = 1_000;
-  const buffer = new ForwardBuffer(temporaryFolder(), { bytesMax: 100, ageMsMax: 500 }, () => nowMs);
+  const clock = new TestClock();
+  const buffer = new ForwardBuffer(temporaryFolder(), { bytesMax: 100, ageMsMax: 500 }, clock);
   for (const time of [1, 2, 3, 4, 5, 6, 7]) buffer.put({ points: [point(time)] });
   assert.deepEqual(timesIn(buffer.oldest(10)), [3, 4, 5, 6, 7]);
   const [full] = buffer.finalDrops();
   assert.deepEqual([full!.why, full!.items, full!.fromMs, full!.toMs], ["full", 2, 1, 2]);
-  nowMs += 501;
+  clock.pass(501);
   assert.deepEqual(buffer.oldest(10), []);
   buffer.removeDrops([full!]);
   const [age, ...none] = buffer.finalDrops();
@@ -86,8 +105,51 @@ test("a full buffer drops the oldest entries, and an old entry is dropped; both 
   buffer.close();
 });
 
+test("a step of the wall clock makes no entry old; time between two processes does", () => {
+  const folder = temporaryFolder();
+  const clock = new TestClock();
+  const bounds = { bytesMax: 1e6, ageMsMax: 500 };
+  let buffer = new ForwardBuffer(folder, bounds, clock);
+  buffer.put({ points: [point(1)] });
+  clock.step(1_700_000_000_000);
+  assert.deepEqual(timesIn(buffer.oldest(10)), [1]);
+  assert.equal(buffer.state.oldestMs, clock.nowMs());
+  buffer.put({ points: [point(2)] });
+  clock.step(-1_000_000);
+  assert.deepEqual(timesIn(buffer.oldest(10)), [1, 2]);
+  buffer.close();
+  clock.restart();
+  buffer = new ForwardBuffer(folder, bounds, clock);
+  assert.deepEqual(timesIn(buffer.oldest(10)), [1, 2], "after a restart with an earlier clock");
+  clock.pass(400);
+  buffer.put({ points: [point(3)] });
+  buffer.close();
+  clock.pass(200);
+  clock.restart();
+  buffer = new ForwardBuffer(folder, bounds, clock);
+  assert.deepEqual(timesIn(buffer.oldest(10)), [3]);
+  assert.equal(buffer.state.oldestMs, clock.nowMs() - 200);
+  buffer.close();
+});
+
+test("entries that are being sent are not dropped", () => {
+  const clock = new TestClock();
+  const buffer = new ForwardBuffer(temporaryFolder(), { bytesMax: 100, ageMsMax: 500 }, clock);
+  for (const time of [1, 2, 3]) buffer.put({ points: [point(time)] });
+  const sent = buffer.take(2);
+  for (const time of [4, 5, 6, 7]) buffer.put({ points: [point(time)] });
+  assert.deepEqual(timesIn(buffer.oldest(10)), [1, 2, 5, 6, 7]);
+  buffer.remove(sent, 0);
+  assert.deepEqual(buffer.counts, { received: 7, written: 2, refused: 0, dropped: 2 });
+  assert.deepEqual(timesIn(buffer.take(1)), [5]);
+  buffer.putBack();
+  for (const time of [8, 9, 10]) buffer.put({ points: [point(time)] });
+  assert.deepEqual(timesIn(buffer.oldest(10)), [6, 7, 8, 9, 10]);
+  buffer.close();
+});
+
 test("drops while the server is told of earlier ones become a note of their own", () => {
-  const buffer = new ForwardBuffer(temporaryFolder(), { bytesMax: 20, ageMsMax: 500 }, () => 0);
+  const buffer = new ForwardBuffer(temporaryFolder(), { bytesMax: 20, ageMsMax: 500 }, new TestClock());
   for (const time of [1, 2]) buffer.put({ points: [point(time)] });
   const told = buffer.finalDrops();
   buffer.put({ points: [point(3)] });
@@ -108,13 +170,14 @@ test("every record is in the buffer, written, refused or dropped, in the order o
   const property = fc.property(fc.array(operation, { maxLength: 40 }), (operations) => {
     const folder = temporaryFolder();
     const bounds = { bytesMax: 400, ageMsMax: 1_000 };
-    let buffer = new ForwardBuffer(folder, bounds, () => 0);
+    const clock = new TestClock();
+    let buffer = new ForwardBuffer(folder, bounds, clock);
     let next = 0;
     let left: number[][] = [];
     for (const one of operations) {
       if (one === "open") {
         buffer.close();
-        buffer = new ForwardBuffer(folder, bounds, () => 0);
+        buffer = new ForwardBuffer(folder, bounds, clock);
       } else if ("put" in one) {
         const times = Array.from({ length: one.put }, () => next++);
         buffer.put({ points: times.map((time) => point(time)) });

@@ -10,6 +10,8 @@ import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { UsageError } from "../client/command.ts";
 import { parseJson } from "../lib/json.ts";
+import { realSystem } from "../lib/system.ts";
+import { BufferClock, type WallAndSteadyClock } from "./buffer-clock.ts";
 import { encodeNumbers, encodeStrings, type StringSourcePoint } from "./point-columns.ts";
 import type { SeriesDescription, SourceEvent, SourcePoint, SourceRecords, SourceRow } from "./records.ts";
 
@@ -19,6 +21,9 @@ export interface BufferBounds {
   /** Entries that have waited longer are dropped. */
   readonly ageMsMax: number;
 }
+
+/** What happens to new records when the buffer is full. */
+export type WhenFull = "drop-oldest" | "wait";
 
 export type EntryKind = "numbers" | "strings" | "events" | "rows";
 
@@ -33,12 +38,15 @@ export interface Entry {
 /** Records that were dropped because the buffer was full or they were too old. */
 export interface Drop {
   readonly id: number;
-  readonly why: "full" | "age" | "memory";
+  readonly why: "full" | "age" | "memory" | "stopped";
   readonly items: number;
   /** Of the records, in ms. */
   readonly fromMs: number;
   readonly toMs: number;
 }
+
+/** Records that were dropped before they were in the buffer. */
+export type UnstoredDrop = Omit<Drop, "id"> & { readonly why: "memory" | "stopped" };
 
 /** Records since the buffer was made. */
 export interface Counts {
@@ -81,18 +89,19 @@ export class ForwardBuffer {
   readonly instance: string;
   readonly #database: DatabaseSync;
   readonly #bounds: BufferBounds;
-  readonly #nowMs: () => number;
+  readonly #clock: BufferClock;
   readonly #insert: StatementSync;
   readonly #count: StatementSync;
   readonly #series = new Map<string, { readonly id: number; description: SeriesDescription; text: string }>();
   readonly #byId: (SeriesDescription | undefined)[] = [];
   #state: { items: number; bytes: number };
+  /** The last entry that is being sent: it and those before it are not dropped. */
+  #sendingId = 0;
 
   /** Refuses (`UsageError`) a folder that another connector uses, or that cannot be written. */
-  constructor(folder: string, bounds: BufferBounds, nowMs: () => number = Date.now) {
+  constructor(folder: string, bounds: BufferBounds, clock: WallAndSteadyClock = realSystem) {
     this.#database = opened(folder);
     this.#bounds = bounds;
-    this.#nowMs = nowMs;
     this.#insert = this.#database.prepare(
       "INSERT INTO entries (kind, items, fromMs, toMs, putMs, body) VALUES (?, ?, ?, ?, ?, ?)",
     );
@@ -100,38 +109,57 @@ export class ForwardBuffer {
       "INSERT INTO counts VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
     );
     this.instance = this.mark("instance") ?? randomUUID();
+    this.#clock = new BufferClock(clock, this.mark("clock"));
     this.#transaction(() => this.#setMarks({ instance: this.instance }));
     for (const { id, name, description } of this.#database.prepare("SELECT * FROM series").all())
       this.#remember(Number(id), String(name), String(description));
     this.#state = this.#stored();
   }
 
-  /** On disk when it returns. Drops the oldest entries if the buffer would be larger than its bound. */
-  put(records: SourceRecords): void {
-    this.#transaction(() => {
+  /**
+   * On disk when it returns true. If the buffer would be larger than its bound it drops the oldest entries,
+   * or returns false and takes nothing. An empty buffer takes records of any size.
+   */
+  put(records: SourceRecords, whenFull: WhenFull = "drop-oldest"): boolean {
+    return this.#transaction(() => {
       const drafts = this.#draftsOf(records);
       const bytes = drafts.reduce((sum, { body }) => sum + body.length, 0);
-      this.#makeRoom(bytes);
+      if (whenFull === "wait" && !this.#hasRoomFor(bytes)) return false;
+      this.#dropWhile("full", () => !this.#hasRoomFor(bytes));
       for (const { kind, items, fromMs, toMs, body } of drafts) {
-        this.#insert.run(kind, items, fromMs, toMs, this.#nowMs(), body);
+        this.#insert.run(kind, items, fromMs, toMs, this.#clock.nowMs(), body);
         this.#state.items += items;
         this.#count.run("received", items);
       }
       this.#state.bytes += bytes;
-      this.#setMarks(records.marks ?? {});
+      this.#setMarks({ ...records.marks, clock: this.#clock.text });
+      return true;
     });
   }
 
-  /** Whether records of this size fit below the bound. An empty buffer takes records of any size. */
-  hasRoomFor(bytes: number): boolean {
+  #hasRoomFor(bytes: number): boolean {
     return this.#state.items === 0 || this.#state.bytes + bytes <= this.#bounds.bytesMax;
   }
 
-  /** The oldest entries of one kind: at least one if there is any, then up to `itemsMax` items. */
+  /**
+   * The oldest entries of one kind: at least one if there is any, then up to `itemsMax` items. They are not
+   * dropped until `remove` or `putBack`.
+   */
+  take(itemsMax: number): Entry[] {
+    const entries = this.oldest(itemsMax);
+    this.#sendingId = entries.at(-1)?.id ?? 0;
+    return entries;
+  }
+
+  /** The entries that were taken could not be sent. */
+  putBack(): void {
+    this.#sendingId = 0;
+  }
+
+  /** As `take`; the entries may be dropped. */
   oldest(itemsMax: number): Entry[] {
-    this.#transaction(() =>
-      this.#dropWhile("age", ({ putMs }) => putMs < this.#nowMs() - this.#bounds.ageMsMax),
-    );
+    const oldestMs = this.#clock.nowMs() - this.#bounds.ageMsMax;
+    this.#transaction(() => this.#dropWhile("age", ({ putMs }) => putMs < oldestMs));
     const found: Entry[] = [];
     let items = 0;
     for (const row of this.#database.prepare("SELECT * FROM entries ORDER BY id").iterate()) {
@@ -149,15 +177,16 @@ export class ForwardBuffer {
       const remove = this.#database.prepare("DELETE FROM entries WHERE id = ?");
       let written = -refused;
       for (const { id, items, body } of entries) {
-        // A drop may have taken the entry meanwhile, and has counted it.
-        if (remove.run(id).changes === 0) continue;
+        remove.run(id);
         this.#state.items -= items;
         this.#state.bytes -= body.length;
         written += items;
       }
-      this.#count.run("written", Math.max(0, written));
+      this.#count.run("written", written);
       this.#count.run("refused", refused);
+      this.#setMarks({ clock: this.#clock.text });
     });
+    this.#sendingId = 0;
   }
 
   seriesOf(id: number): SeriesDescription {
@@ -179,10 +208,10 @@ export class ForwardBuffer {
   }
 
   /** Counts records that did not reach the buffer. */
-  dropUnstored(items: number, fromMs: number, toMs: number): void {
+  dropUnstored(drop: UnstoredDrop): void {
     this.#transaction(() => {
-      this.#count.run("received", items);
-      this.#noteDrop("memory", items, fromMs, toMs);
+      this.#count.run("received", drop.items);
+      this.#noteDrop(drop);
     });
   }
 
@@ -208,7 +237,8 @@ export class ForwardBuffer {
 
   get state(): BufferState {
     const first = this.#database.prepare("SELECT putMs FROM entries ORDER BY id LIMIT 1").get();
-    return { ...this.#state, oldestMs: first?.["putMs"] as number | undefined };
+    const putMs = first?.["putMs"] as number | undefined;
+    return { ...this.#state, oldestMs: putMs === undefined ? undefined : this.#clock.wallMs(putMs) };
   }
 
   close(): void {
@@ -222,7 +252,7 @@ export class ForwardBuffer {
       ...(numbers.length > 0 ? [this.#numbersDraft(numbers)] : []),
       ...(strings.length > 0 ? [this.#stringsDraft(strings)] : []),
       ...(events.length > 0 ? [eventsDraft(events)] : []),
-      ...(rows.length > 0 ? [rowsDraft(rows, this.#nowMs())] : []),
+      ...(rows.length > 0 ? [rowsDraft(rows, this.#clock.wallMs())] : []),
     ];
   }
 
@@ -268,27 +298,24 @@ export class ForwardBuffer {
     this.#byId[id] = description;
   }
 
-  #makeRoom(bytes: number): void {
-    this.#dropWhile("full", () => !this.hasRoomFor(bytes));
-  }
-
   #dropWhile(why: Drop["why"], isDropped: (oldest: { readonly putMs: number }) => boolean): void {
     const first = this.#database.prepare(
-      "SELECT id, items, fromMs, toMs, putMs, length(body) AS bytes FROM entries ORDER BY id LIMIT 1",
+      `SELECT id, items, fromMs, toMs, putMs, length(body) AS bytes FROM entries WHERE id > ?
+        ORDER BY id LIMIT 1`,
     );
     const remove = this.#database.prepare("DELETE FROM entries WHERE id = ?");
     for (;;) {
-      const oldest = first.get() as (Drop & { putMs: number; bytes: number }) | undefined;
+      const oldest = first.get(this.#sendingId) as (Drop & { putMs: number; bytes: number }) | undefined;
       if (!oldest || !isDropped(oldest)) return;
       remove.run(oldest.id);
       this.#state.items -= oldest.items;
       this.#state.bytes -= oldest.bytes;
-      this.#noteDrop(why, oldest.items, oldest.fromMs, oldest.toMs);
+      this.#noteDrop({ ...oldest, why });
     }
   }
 
   /** One note for all that is dropped for one reason until the server knows of it. */
-  #noteDrop(why: Drop["why"], items: number, fromMs: number, toMs: number): void {
+  #noteDrop({ why, items, fromMs, toMs }: Omit<Drop, "id">): void {
     const last = this.#database.prepare("SELECT id FROM drops WHERE why = ? AND isFinal = 0").get(why);
     if (last)
       this.#database
@@ -318,11 +345,12 @@ export class ForwardBuffer {
   }
 
   /** Forgets in memory what it could not commit. */
-  #transaction(task: () => void): void {
+  #transaction<Result>(task: () => Result): Result {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
-      task();
+      const result = task();
       this.#database.exec("COMMIT");
+      return result;
     } catch (problem) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       this.#series.clear();
@@ -360,7 +388,8 @@ function rowsDraft(rows: readonly SourceRow[], nowMs: number): Draft {
   return { kind: "rows", items: rows.length, fromMs: nowMs, toMs: nowMs, body };
 }
 
-function rangeOf(times: ArrayLike<number>): { readonly fromMs: number; readonly toMs: number } {
+/** The first and the last of at least one time. */
+export function rangeOf(times: ArrayLike<number>): { readonly fromMs: number; readonly toMs: number } {
   let [fromMs, toMs] = [times[0]!, times[0]!];
   for (let i = 1; i < times.length; i += 1) {
     fromMs = Math.min(fromMs, times[i]!);

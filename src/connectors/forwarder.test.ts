@@ -8,7 +8,6 @@ import type { Destination, SeriesPoints } from "./destination.ts";
 import { ForwardBuffer } from "./forward-buffer.ts";
 import { Forwarder } from "./forwarder.ts";
 import { Health } from "./health.ts";
-import { Intake } from "./intake.ts";
 import type { SourceEvent } from "./records.ts";
 
 const point = (name: string, timestamp: number) => ({ series: { name }, timestamp, value: 1 });
@@ -103,7 +102,7 @@ test("a proxy with a lower bound for bodies gets smaller requests", async () => 
 
 test("a key that may not write events does not slow down the records", async () => {
   const buffer = newBuffer();
-  buffer.dropUnstored(5, 1, 2);
+  buffer.dropUnstored({ why: "memory", items: 5, fromMs: 1, toMs: 2 });
   const createEvents = () => {
     throw new ServerProblem("forbidden", { status: 403, error: { code: 403 } });
   };
@@ -118,16 +117,5 @@ test("a key that may not write events does not slow down the records", async () 
   assert.ok(performance.now() - startedMs < 15_000);
   assert.match(health.current.map(({ message }) => message).join(), /events about dropped records/);
   assert.equal(buffer.finalDrops().length, 1, "the drop is told later");
-  buffer.close();
-});
-
-test("a source that waits for space can hand over more than the buffer takes at once", async () => {
-  const buffer = new ForwardBuffer(temporaryFolder(), { ...bounds, bytesMax: 1_000 });
-  const stop = new AbortController();
-  const intake = new Intake(buffer, {
-    ...{ whenFull: "wait", onStored: () => {}, health: new Health(() => {}), signal: stop.signal },
-  });
-  await intake.add({ points: Array.from({ length: 100 }, (_, index) => point("a", index)) });
-  assert.equal(buffer.state.items, 100);
   buffer.close();
 });

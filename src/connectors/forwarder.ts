@@ -27,25 +27,32 @@ interface Sending<Item> {
   readonly nameOf: (item: Item) => string;
 }
 
+/** The newest point that the server has. */
+export interface NewestPoint {
+  readonly timeMs: number;
+  /** From its time until the server had it; 0 for a time in the future. */
+  readonly lagMs: number;
+}
+
 const why = {
   full: "the buffer was full",
   age: "they were older than the buffer keeps",
   memory: "the disk could not keep up",
+  stopped: "the connector was stopped while the buffer was full",
 } as const;
 
 export class Forwarder {
   readonly #options: ForwarderOptions;
   #wake: (() => void) | undefined;
   #isStored = true;
-  #newestMs: number | undefined;
+  #newest: NewestPoint | undefined;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
   }
 
-  /** The newest time of a point that the server has, in ms. */
-  get newestMs(): number | undefined {
-    return this.#newestMs;
+  get newest(): NewestPoint | undefined {
+    return this.#newest;
   }
 
   /** There may be new entries. */
@@ -86,13 +93,17 @@ export class Forwarder {
   /** Whether there was something to send. */
   async #sendOldest(): Promise<boolean> {
     const { buffer, health } = this.#options;
-    const entries = buffer.oldest(limits.connectorPointsPerRequest);
+    const entries = buffer.take(limits.connectorPointsPerRequest);
     if (entries.length === 0) {
       await this.#tellDrops();
       return false;
     }
-    const refused = await this.#send(entries);
-    buffer.remove(entries, refused);
+    try {
+      buffer.remove(entries, await this.#send(entries));
+    } catch (problem) {
+      buffer.putBack();
+      throw problem;
+    }
     health.solved("server");
     health.solved("sending");
     await this.#tellDrops();
@@ -131,7 +142,8 @@ export class Forwarder {
       countOf: ({ points }) => points,
       nameOf: ({ series, points }) => `${points} points of ${destination.nameOf(series)}`,
     });
-    this.#newestMs = Math.max(newestMs, this.#newestMs ?? newestMs);
+    if (newestMs >= (this.#newest?.timeMs ?? newestMs))
+      this.#newest = { timeMs: newestMs, lagMs: Math.max(0, Date.now() - newestMs) };
     return refused;
   }
 

@@ -58,7 +58,7 @@ export class Health {
   #logSometimes(place: ProblemPlace, { message, timeMs }: Problem): void {
     const logged = this.#logged.get(place) ?? { atMs: Number.NEGATIVE_INFINITY, left: 0 };
     this.#logged.set(place, logged);
-    if (timeMs - logged.atMs < logEveryMs) {
+    if (Math.abs(timeMs - logged.atMs) < logEveryMs) {
       logged.left += 1;
       return;
     }

@@ -1,17 +1,17 @@
 // Takes records from a source and puts them into the buffer, many in one commit.
 import { setTimeout as pause } from "node:timers/promises";
 import { limits } from "../limits.ts";
-import type { ForwardBuffer } from "./forward-buffer.ts";
+import { type ForwardBuffer, rangeOf, type UnstoredDrop, type WhenFull } from "./forward-buffer.ts";
 import type { Health } from "./health.ts";
 import type { SourcePoint, SourceRecords } from "./records.ts";
-
-/** What happens to new records when the buffer is full. */
-export type WhenFull = "drop-oldest" | "wait";
 
 interface Waiting {
   readonly records: SourceRecords;
   readonly items: number;
-  readonly settle: () => void;
+  /** Of a source that holds nothing back. */
+  readonly isOffered: boolean;
+  readonly stored: () => void;
+  readonly notStored: (problem: Error) => void;
 }
 
 export interface IntakeOptions {
@@ -23,8 +23,6 @@ export interface IntakeOptions {
   readonly signal: AbortSignal;
 }
 
-/** A rough size of a record in the buffer, to know whether it fits. */
-const bytesPerItem = 64;
 const fullRetryMs = 500;
 
 export class Intake {
@@ -32,7 +30,10 @@ export class Intake {
   readonly #options: IntakeOptions;
   #waiting: Waiting[] = [];
   #items = 0;
-  #isCommitting = false;
+  #committing: Promise<void> | undefined;
+  /** Counts that the disk has not taken yet. */
+  #refused = 0;
+  readonly #drops = new Map<UnstoredDrop["why"], UnstoredDrop>();
 
   constructor(buffer: ForwardBuffer, options: IntakeOptions) {
     this.#buffer = buffer;
@@ -41,38 +42,28 @@ export class Intake {
 
   /**
    * Resolves when the records are on disk. If the buffer is full it waits, or the oldest records are dropped.
+   * Rejects if the connector stops before: the source must not acknowledge the records then.
    */
   add(given: SourceRecords): Promise<void> {
-    const records = this.#withoutInvalid(given);
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const items = (records.points?.length ?? 0) + (records.events?.length ?? 0) + (records.rows?.length ?? 0);
-    this.#waiting.push({ records, items, settle: resolve });
-    this.#items += items;
-    if (!this.#isCommitting) {
-      this.#isCommitting = true;
-      void this.#commitAll();
-    }
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#take(given, { isOffered: false, stored: resolve, notStored: reject });
     return promise;
   }
 
   /**
-   * As `add`, for a source that cannot wait and holds nothing back. When too many points wait for the disk,
-   * these are dropped and counted.
+   * As `add`, for a source that cannot wait and holds nothing back. When too many records wait for the disk,
+   * or the connector stops before they are on it, these are dropped and counted.
    */
   offer(records: SourceRecords): void {
-    const points = records.points ?? [];
-    if (this.#items + points.length <= limits.connectorPointsWaitingMax) {
-      void this.add(records);
-      return;
-    }
-    const times = points.map(({ timestamp }) => timestamp);
-    this.#buffer.dropUnstored(points.length, Math.min(...times), Math.max(...times));
+    if (this.#items + countOf(records) > limits.connectorPointsWaitingMax) this.#drop("memory", records);
+    else this.#take(records, { isOffered: true, stored: () => {}, notStored: () => {} });
   }
 
   /** Counts records that cannot be kept, and shows why. */
   refuse(items: number, why: string): void {
-    this.#buffer.refuse(items);
     this.#options.health.note("records", why);
+    this.#refused += items;
+    this.#storeCounts();
   }
 
   mark(name: string): string | undefined {
@@ -81,7 +72,15 @@ export class Intake {
 
   /** Resolves when nothing waits. */
   async drain(): Promise<void> {
-    if (this.#waiting.length > 0 || this.#isCommitting) await this.add({});
+    await this.#committing;
+  }
+
+  #take(given: SourceRecords, waiting: Omit<Waiting, "records" | "items">): void {
+    const records = this.#withoutInvalid(given);
+    const items = countOf(records);
+    this.#waiting.push({ ...waiting, records, items });
+    this.#items += items;
+    this.#committing ??= this.#commitAll();
   }
 
   /** The server would refuse the other points of the request as well. */
@@ -97,45 +96,87 @@ export class Intake {
   async #commitAll(): Promise<void> {
     await pause(limits.connectorCommitWaitMs);
     while (this.#waiting.length > 0) {
-      await this.#waitForRoom();
       const batch = this.#waiting;
       this.#waiting = [];
-      await this.#commit(batch);
+      const isStored = await this.#commit(batch);
       this.#items -= batch.reduce((sum, { items }) => sum + items, 0);
-      for (const { settle } of batch) settle();
+      if (isStored) for (const { stored } of batch) stored();
+      else this.#giveUp(batch);
+      this.#storeCounts();
       this.#options.onStored();
       // Lets the source hand over what arrived during the commit.
       await pause(1);
     }
-    this.#isCommitting = false;
+    this.#committing = undefined;
   }
 
-  async #waitForRoom(): Promise<void> {
-    const { whenFull, signal, health } = this.#options;
-    if (whenFull === "drop-oldest") return;
-    while (!this.#buffer.hasRoomFor(this.#items * bytesPerItem) && !signal.aborted) {
-      health.problem("buffer", "The buffer is full: the source waits");
-      await pause(fullRetryMs);
-    }
-    health.solved("buffer");
-  }
-
-  /** Repeats until the disk takes the records: nothing that was taken is given up. */
-  async #commit(batch: readonly Waiting[]): Promise<void> {
+  /**
+   * Repeats until the buffer takes the records. Returns whether it did: not if the connector stops while the
+   * buffer or its disk is full.
+   */
+  async #commit(batch: readonly Waiting[]): Promise<boolean> {
+    const { health, signal, whenFull } = this.#options;
     const records = merged(batch);
     for (;;) {
       try {
-        this.#buffer.put(records);
-        this.#options.health.solved("disk");
-        return;
+        const isStored = this.#buffer.put(records, whenFull);
+        health.solved("disk");
+        if (isStored) {
+          health.solved("buffer");
+          return true;
+        }
+        health.problem("buffer", "The buffer is full: the source waits");
       } catch (problem) {
-        this.#options.health.problem("disk", `The buffer cannot be written: ${(problem as Error).message}`);
-        if (this.#options.signal.aborted) throw problem;
-        await pause(fullRetryMs);
+        health.problem("disk", `The buffer cannot be written: ${(problem as Error).message}`);
       }
+      if (signal.aborted) return false;
+      await pause(fullRetryMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  #giveUp(batch: readonly Waiting[]): void {
+    const problem = new Error("The connector stops before the records are on disk");
+    for (const { isOffered, records, notStored } of batch) {
+      if (isOffered) this.#drop("stopped", records);
+      notStored(problem);
+    }
+  }
+
+  #drop(why: UnstoredDrop["why"], { points = [], events = [], rows = [] }: SourceRecords): void {
+    const items = points.length + events.length + rows.length;
+    if (items === 0) return;
+    const times = [
+      ...points.map(({ timestamp }) => timestamp),
+      ...events.map(({ startTime }) => startTime),
+      ...rows.map(() => Date.now()),
+    ];
+    const { fromMs, toMs } = rangeOf(times);
+    const before = this.#drops.get(why) ?? { why, items: 0, fromMs, toMs };
+    this.#drops.set(why, {
+      ...{ why, items: before.items + items },
+      ...{ fromMs: Math.min(fromMs, before.fromMs), toMs: Math.max(toMs, before.toMs) },
+    });
+    this.#storeCounts();
+  }
+
+  /** A full disk takes them later. */
+  #storeCounts(): void {
+    if (this.#refused === 0 && this.#drops.size === 0) return;
+    try {
+      if (this.#refused > 0) this.#buffer.refuse(this.#refused);
+      this.#refused = 0;
+      for (const drop of this.#drops.values()) {
+        this.#buffer.dropUnstored(drop);
+        this.#drops.delete(drop.why);
+      }
+    } catch (problem) {
+      this.#options.health.note("disk", `The buffer cannot be written: ${(problem as Error).message}`);
     }
   }
 }
+
+const countOf = ({ points = [], events = [], rows = [] }: SourceRecords): number =>
+  points.length + events.length + rows.length;
 
 function problemOf({ timestamp, value, series }: SourcePoint): string | undefined {
   if (!Number.isInteger(timestamp) || timestamp < limits.timeMsMin || timestamp > limits.timeMsMax)

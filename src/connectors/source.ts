@@ -11,6 +11,10 @@ export interface LatestTimes {
 
 /** What a source needs while it runs. */
 export interface SourceRun {
+  /** The id of the installation, which restarts keep. */
+  readonly instance: string;
+  /** Nothing is written to the server: the source must stay as it is. */
+  readonly isDryRun: boolean;
   readonly intake: Intake;
   readonly health: Health;
   readonly server: LatestTimes;

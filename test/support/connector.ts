@@ -78,7 +78,11 @@ export class ConnectedServer {
 }
 
 export const connect = (file: string, ...words: string[]): RunningProcess =>
-  runMillrace(["connect", file, ...words], { MILLRACE_KEY: adminKey }, temporaryFolder());
+  connectWithin([], file, ...words);
+
+/** As `connect`, as the last of what `within` runs. */
+export const connectWithin = (within: readonly string[], file: string, ...words: string[]): RunningProcess =>
+  runMillrace(["connect", file, ...words], { MILLRACE_KEY: adminKey }, temporaryFolder(), within);
 
 /** Ends the connector as Control-C does; returns what it has written. */
 export async function stopped(connector: RunningProcess): Promise<string> {

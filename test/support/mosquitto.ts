@@ -1,7 +1,7 @@
 // An MQTT broker for tests: Debian's mosquitto on a free port, which keeps sessions on its disk.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connectAsync, type MqttClient } from "mqtt";
@@ -14,6 +14,8 @@ export interface Broker {
   /** Ends it in order, so that it saves its sessions. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** The bytes of the saved sessions, as text, while it is stopped. */
+  savedTopics(): string;
 }
 
 export async function startMosquitto(): Promise<Broker> {
@@ -46,6 +48,7 @@ export async function startMosquitto(): Promise<Broker> {
         }
       }
     },
+    savedTopics: () => readFileSync(join(folder, "mosquitto.db"), "latin1"),
     async stop() {
       if (!child) return;
       const ended = once(child, "exit");

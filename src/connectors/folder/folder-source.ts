@@ -56,6 +56,12 @@ interface FoundFile {
   readonly stats: Stats;
 }
 
+/** The size and the time of a file, and since when they are known, by the steady clock. */
+interface SeenState {
+  readonly state: string;
+  readonly sinceMs: number;
+}
+
 /** How far a file has been read. */
 interface FilePosition {
   readonly line: number;
@@ -70,6 +76,8 @@ class FolderSource implements PlantSource {
   readonly #configuration: Configuration;
   readonly #everyMs: number;
   readonly #settledMs: number;
+  /** Since when a file is seen as it is: a file's own time is another clock, which may be ahead. */
+  #seen: ReadonlyMap<string, SeenState> = new Map();
 
   constructor(configuration: Configuration) {
     const { path, every = "5s", settled = "5s", files } = configuration;
@@ -97,7 +105,7 @@ class FolderSource implements PlantSource {
         }
         health.solved("source");
       } catch (problem) {
-        health.problem("source", (problem as Error).message);
+        if (!signal.aborted) health.problem("source", (problem as Error).message);
       }
       await pause(this.#everyMs, undefined, { signal }).catch(() => {});
     }
@@ -108,12 +116,19 @@ class FolderSource implements PlantSource {
   async #found(): Promise<FoundFile[]> {
     const { path, files: all } = this.#configuration;
     const found: FoundFile[] = [];
+    const seen = new Map<string, SeenState>();
     for (const entry of await readdir(path, { withFileTypes: true })) {
       const files = all.find((one) => isMatch(entry, one));
       const stats = files && (await stat(join(path, entry.name)).catch(() => undefined));
-      if (files && stats && Date.now() - stats.mtimeMs >= this.#settledMs)
-        found.push({ name: entry.name, files, stats });
+      if (!files || !stats) continue;
+      const state = `${stats.size}:${stats.mtimeMs}`;
+      const before = this.#seen.get(entry.name);
+      const since = before?.state === state ? before : { state, sinceMs: performance.now() };
+      seen.set(entry.name, since);
+      const unchangedMs = Math.max(Date.now() - stats.mtimeMs, performance.now() - since.sinceMs);
+      if (unchangedMs >= this.#settledMs) found.push({ name: entry.name, files, stats });
     }
+    this.#seen = seen;
     return found.sort((a, b) => a.stats.mtimeMs - b.stats.mtimeMs || (a.name < b.name ? -1 : 1));
   }
 
@@ -124,7 +139,7 @@ class FolderSource implements PlantSource {
     const stored = run.intake.mark(mark);
     const position = stored === undefined ? { line: 0, isWhole: false } : (parseJson(stored) as FilePosition);
     if (!position.isWhole && !(await this.#read(file, position.line, mark, run))) return;
-    await this.#finish(name);
+    if (!run.isDryRun) await this.#finish(name);
   }
 
   /** Whether the whole file was read; not if the connector is stopped. */

@@ -93,3 +93,26 @@ test("a file that still changes is left, and a folder that is away is a problem"
   const away = configured("away", join(folder, "none"), files);
   assert.match((await connect(away, "check").ended).output, /failed +source: .*none is no folder/);
 });
+
+test("a file whose time is in the future is read when it no longer changes", async () => {
+  const folder = temporaryFolder();
+  const files = [{ pattern: "*.csv", points: { series: "{tag}", timestamp: "time", value: "value" } }];
+  writeFileSync(join(folder, "ahead.csv"), "tag,time,value\ns,1,1\n");
+  const seconds = Date.now() / 1_000 + 86_400;
+  utimesSync(join(folder, "ahead.csv"), seconds, seconds);
+  const connector = connect(configured("ahead", folder, files, { settled: "300ms" }));
+  await until(async () => (await server.countOf("ahead/s")) === 1, "the point");
+  await stopped(connector);
+});
+
+for (const afterwards of ["move", "delete"])
+  test(`a dry run leaves the files as they are (${afterwards})`, async () => {
+    const folder = temporaryFolder();
+    const files = [{ pattern: "*.csv", points: { series: "{tag}", timestamp: "time", value: "value" } }];
+    put(folder, "once.csv", "tag,time,value\ns,1,1\n");
+    const dry = connect(configured("dry", folder, files, { afterwards }), "--dry-run");
+    await until(() => dry.output().includes("point "), "the point");
+    await pause(300);
+    await stopped(dry);
+    assert.deepEqual(readdirSync(folder), ["once.csv"]);
+  });

@@ -7,6 +7,10 @@ export interface SessionOptions {
   readonly url: string;
   readonly client: IClientOptions;
   readonly topics: readonly string[];
+  /** Of an earlier run: those that are no longer among the topics are unsubscribed. */
+  readonly formerTopics: readonly string[];
+  /** The topic of the state of this Sparkplug host, if it is one. */
+  readonly hostTopic?: string;
   readonly qos: 0 | 1;
   /** Resolves when the records of the message are on disk. */
   readonly onMessage: (packet: IPublishPacket) => Promise<void>;
@@ -19,15 +23,19 @@ export interface SessionOptions {
  * was not acknowledged.
  */
 export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
-  const client = connect(options.url, { ...options.client, manualConnect: true, resubscribe: false });
-  prepare(client, options);
+  const host = options.hostTopic === undefined ? undefined : new SparkplugHost(options.hostTopic);
+  const client = connect(options.url, {
+    ...{ ...options.client, manualConnect: true, resubscribe: false },
+    ...(host && { will: host.newWill() }),
+  });
+  prepare(client, options, host);
   client.connect();
   if (!signal.aborted) await once(signal, "abort");
   await client.endAsync(true);
 }
 
-function prepare(client: MqttClient, options: SessionOptions): void {
-  const { topics, qos, onMessage, onConnected, onProblem } = options;
+function prepare(client: MqttClient, options: SessionOptions, host: SparkplugHost | undefined): void {
+  const { onMessage, onConnected, onProblem } = options;
   let connection = 0;
   // The library acknowledges a message when this calls back without an error, and then reads the next one.
   // With an error it reads the next one at once, so that many messages wait for the disk together.
@@ -45,20 +53,55 @@ function prepare(client: MqttClient, options: SessionOptions): void {
   };
   client.on("connect", () => {
     connection += 1;
-    client.subscribeAsync([...topics], { qos }).then(
-      () => onConnected(client),
+    subscribe(client, options).then(
+      () => {
+        host?.announce(client);
+        onConnected(client);
+      },
       (problem: unknown) => onProblem(`The broker refused the subscription: ${(problem as Error).message}`),
     );
   });
   client.on("close", () => {
     connection += 1;
+    if (host) client.options.will = host.newWill();
   });
   client.on("error", (problem) => onProblem(problem.message));
   client.on("offline", () => onProblem("The connection to the broker was lost"));
 }
 
+async function subscribe(client: MqttClient, { topics, formerTopics, qos }: SessionOptions): Promise<void> {
+  const left = formerTopics.filter((one) => !topics.includes(one));
+  if (left.length > 0) await client.unsubscribeAsync(left);
+  await client.subscribeAsync([...topics], { qos });
+}
+
+/**
+ * The state of a Sparkplug host application. Edge nodes take the will for a death only if it has the time of
+ * the birth on the same connection (Sparkplug 3.0, chapter 5).
+ */
+class SparkplugHost {
+  readonly #topic: string;
+  #timestamp = 0;
+
+  constructor(topic: string) {
+    this.#topic = topic;
+  }
+
+  /** For the next connection. */
+  newWill(): NonNullable<IClientOptions["will"]> {
+    this.#timestamp = Date.now();
+    return { topic: this.#topic, payload: Buffer.from(this.#state(false)), qos: 1, retain: true };
+  }
+
+  announce(client: MqttClient): void {
+    client.publish(this.#topic, this.#state(true), { qos: 1, retain: true });
+  }
+
+  #state = (online: boolean): string => JSON.stringify({ online, timestamp: this.#timestamp });
+}
+
 /** Connects once. Throws the reason if it cannot. */
 export async function tryConnection(url: string, client: IClientOptions): Promise<void> {
-  const connected = await connectAsync(url, { ...client, clean: true, reconnectPeriod: 0 }, false);
+  const connected = await connectAsync(url, { ...client, reconnectPeriod: 0 }, false);
   await connected.endAsync(true);
 }

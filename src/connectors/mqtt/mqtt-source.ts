@@ -1,9 +1,10 @@
 // Reads an MQTT broker: plain values by topic, JSON by JSONata, and Sparkplug B.
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IClientOptions, IPublishPacket, MqttClient } from "mqtt";
 import { type Static, Type } from "typebox";
 import { UsageError } from "../../client/command.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { SourceRecords } from "../records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
 import { jsonReader } from "./json-messages.ts";
@@ -61,7 +62,7 @@ const schema = Type.Object(
     username: Type.Optional(Type.String()),
     password: Type.Optional(Type.String()),
     clientId: Type.Optional(
-      Type.String({ description: "Default: from the name of this machine and the topics" }),
+      Type.String({ minLength: 1, description: "Default: from the id in the buffer of the connector" }),
     ),
     ca: Type.Optional(Type.String({ description: "The file of the certificate authority" })),
     cert: Type.Optional(Type.String({ description: "The file of the client's certificate" })),
@@ -95,14 +96,17 @@ class MqttSource implements PlantSource {
     this.#readers();
   }
 
+  /** As another client: it must not take the messages of the connector that runs. */
   async check(): Promise<string> {
-    await tryConnection(this.#configuration.url, this.#clientOptions());
+    const { url } = this.#configuration;
+    await tryConnection(url, this.#clientOptions());
     return `${this.address} accepts the connection`;
   }
 
-  async run({ intake, health, signal }: SourceRun): Promise<void> {
+  async run(run: SourceRun): Promise<void> {
+    const { intake, health, signal, isDryRun } = run;
     const readers = this.#readers();
-    const { url, qos = 1, read } = this.#configuration;
+    const { url, qos = 1, read, sparkplugHost } = this.#configuration;
     const onMessage = async (packet: IPublishPacket) => {
       const levels = packet.topic.split("/");
       const found: SourceRecords[] = [];
@@ -116,15 +120,22 @@ class MqttSource implements PlantSource {
       }
       await Promise.all(found.map((records) => intake.add(records)));
     };
+    const topics = read.map((one) => one.topic);
+    const before = intake.mark(topicsMark);
     const options = {
-      ...{ url, qos, topics: read.map((one) => one.topic), client: this.#clientOptions(), onMessage },
+      ...{ url, qos, topics, client: this.#clientOptions(run), onMessage },
+      // The broker keeps the subscriptions of an earlier configuration.
+      formerTopics: before === undefined ? [] : (parseJson(before) as string[]),
+      ...(sparkplugHost !== undefined && !isDryRun && { hostTopic: `spBv1.0/STATE/${sparkplugHost}` }),
       onConnected: (client: MqttClient) => {
         this.#client = client;
-        this.#announce(client);
+        intake.offer({ marks: { [topicsMark]: JSON.stringify(topics) } });
         health.solved("source");
         health.tell("source", "Subscribed");
       },
-      onProblem: (message: string) => health.problem("source", message),
+      onProblem: (message: string) => {
+        if (!signal.aborted) health.problem("source", message);
+      },
     };
     await runSession(options, signal);
     await intake.drain();
@@ -148,36 +159,27 @@ class MqttSource implements PlantSource {
     };
   }
 
-  /** Tells edge nodes that wait for this host that it is there. */
-  #announce(client: MqttClient): void {
-    const { sparkplugHost } = this.#configuration;
-    if (sparkplugHost === undefined) return;
-    const state = JSON.stringify({ online: true, timestamp: Date.now() });
-    client.publish(`spBv1.0/STATE/${sparkplugHost}`, state, { qos: 1, retain: true });
-  }
-
-  #clientOptions(): IClientOptions {
-    const { username, password, clientId, ca, cert, key, sparkplugHost, read } = this.#configuration;
-    const topics = createHash("sha256").update(JSON.stringify(read)).digest("hex").slice(0, 12);
-    const offline = { online: false, timestamp: Date.now() };
+  /** A dry run has a session of its own, which ends with it. */
+  #clientOptions(run?: SourceRun): IClientOptions {
+    const { username, password, clientId, ca, cert, key } = this.#configuration;
+    const isLasting = run !== undefined && !run.isDryRun;
     return {
-      clientId: clientId ?? `millrace-${topics}`,
-      ...{ clean: false, reconnectPeriod: 1_000, protocolVersion: 4 },
+      clientId: (isLasting ? clientId : undefined) ?? ownClientId(run?.instance ?? randomUUID()),
+      ...{ clean: !isLasting, reconnectPeriod: 1_000, protocolVersion: 4 },
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...(ca !== undefined && { ca: fileOf(ca, "source.ca") }),
       ...(cert !== undefined && { cert: fileOf(cert, "source.cert") }),
       ...(key !== undefined && { key: fileOf(key, "source.key") }),
-      ...(sparkplugHost !== undefined && {
-        will: {
-          topic: `spBv1.0/STATE/${sparkplugHost}`,
-          payload: Buffer.from(JSON.stringify(offline)),
-          ...{ qos: 1, retain: true },
-        },
-      }),
     };
   }
 }
+
+const topicsMark = "mqtt:topics";
+
+/** At most 23 characters, which every broker takes. */
+const ownClientId = (instance: string): string =>
+  `millrace-${createHash("sha256").update(instance).digest("hex").slice(0, 14)}`;
 
 function fileOf(path: string, field: string): Buffer {
   try {

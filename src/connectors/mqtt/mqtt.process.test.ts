@@ -1,9 +1,11 @@
 // `millrace connect` between a real broker and a real server: what was acknowledged arrives, once, also when
 // the connector, the server or the broker ends in between.
 import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { ConnectedServer, connect, stopped, until } from "../../../test/support/connector.ts";
+import { ConnectedServer, connect, connectWithin, stopped, until } from "../../../test/support/connector.ts";
 import { type Broker, startMosquitto } from "../../../test/support/mosquitto.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { endLeftProcesses } from "../../../test/support/process.ts";
@@ -153,6 +155,102 @@ describe("MQTT", needs("mosquitto"), () => {
     }, "a point");
     assert.match(await stopped(dry), /point {2}\S+ {2}x {2}5\n[\s\S]*nothing written/);
     assert.equal(await server.countOf("dry/x"), 0);
+    await publisher.endAsync();
+  });
+
+  test("two connectors with the same topics read all messages; check and a dry run take none", async () => {
+    const map = '{"series": "s", "value": n, "timestamp": n}';
+    const read = [{ topic: "shared", format: "json", map }];
+    const files = [configured("one", read), configured("other", read)];
+    let connectors = files.map((file) => connect(file));
+    const subscribed = () => connectors.every((one) => one.output().includes("Subscribed"));
+    await until(subscribed, "the start");
+    await Promise.all(connectors.map(stopped));
+    const publisher = await broker.client();
+    const publish = async (from: number, to: number) => {
+      for (let n = from; n <= to; n += 1)
+        await publisher.publishAsync("shared", JSON.stringify({ n }), { qos: 1 });
+    };
+    await publish(1, 50);
+    assert.equal((await connect(files[0]!, "check").ended).status, 0);
+    const dry = connect(files[0]!, "--dry-run");
+    await until(() => dry.output().includes("Subscribed"), "the start of the dry run");
+    await publish(51, 52);
+    await until(() => dry.output().includes("point "), "a point of the dry run");
+    await stopped(dry);
+    connectors = files.map((file) => connect(file));
+    await until(subscribed, "the second start");
+    await publish(53, 100);
+    for (const name of ["one/s", "other/s"])
+      await until(async () => (await server.countOf(name)) === 100, `all points of ${name}`);
+    const outputs = await Promise.all(connectors.map(stopped));
+    assert.ok(!outputs.join().includes("connection to the broker was lost"), outputs.join());
+    await publisher.endAsync();
+  });
+
+  test("a topic that is no longer configured is unsubscribed", async () => {
+    const reads = ["left", "kept"].map((topic) => ({ topic, format: "value", series: "{topic}" }));
+    const file = configured("fewer", reads);
+    let connector = connect(file);
+    await until(() => connector.output().includes("Subscribed"), "the start");
+    await stopped(connector);
+    const given = JSON.parse(readFileSync(file, "utf8")) as { source: { read: unknown[] } };
+    given.source.read.shift();
+    writeFileSync(file, JSON.stringify(given));
+    connector = connect(file);
+    await until(() => connector.output().includes("Subscribed"), "the second start");
+    await stopped(connector);
+    const publisher = await broker.client();
+    await publisher.publishAsync("left", "1", { qos: 1 });
+    await publisher.publishAsync("kept", "1", { qos: 1 });
+    const queued = await publisher.endAsync().then(() => broker.stop().then(() => broker.savedTopics()));
+    await broker.start();
+    assert.ok(queued.includes("kept") && !queued.includes("left"), "the broker keeps only what is read");
+  });
+
+  test("the will of a Sparkplug host has the time of its birth, on each connection", async () => {
+    const states: { online: boolean; timestamp: number }[] = [];
+    const watcher = await broker.client();
+    watcher.on("message", (_, payload) => states.push(JSON.parse(payload.toString())));
+    await watcher.subscribeAsync("spBv1.0/STATE/plant");
+    const read = [{ topic: "spBv1.0/#", format: "sparkplug" }];
+    const file = configured("host", read, { source: { sparkplugHost: "plant" } });
+    for (const _ of [1, 2]) {
+      const connector = connect(file);
+      await until(() => states.at(-1)?.online === true, "the birth");
+      connector.child.kill("SIGKILL");
+      await until(() => states.at(-1)?.online === false, "the death");
+    }
+    const [birth, death, secondBirth, secondDeath] = states;
+    assert.deepEqual([birth!.timestamp, secondBirth!.timestamp], [death!.timestamp, secondDeath!.timestamp]);
+    assert.ok(secondBirth!.timestamp > birth!.timestamp);
+    await watcher.endAsync();
+  });
+
+  test("a stop while the disk is full ends in order, and the broker keeps the messages", async () => {
+    const map = '["s", "t"].{"series": $, "value": $ = "s" ? $$.n : $$.text, "timestamp": $$.n}';
+    const file = configured("disk", [{ topic: "disk", format: "json", map }]);
+    const folder = join(dirname(file), "disk.buffer");
+    mkdirSync(folder);
+    await server.kill();
+    // Blocks of 512 bytes: files of the connector may have 400 kB.
+    const within = ["sh", "-c", `trap "" XFSZ; ulimit -f 800; exec "$@"`, "sh"];
+    let connector = connectWithin(within, file);
+    await until(() => connector.output().includes("Subscribed"), connector.errors());
+    const publisher = await broker.client();
+    const text = "x".repeat(500);
+    const count = 3_000;
+    for (let n = 1; n <= count; n += 1)
+      void publisher.publishAsync("disk", JSON.stringify({ n, text: text + n }), { qos: 1 });
+    await until(() => /disk: The buffer cannot be written/.test(connector.output()), "the full disk");
+    assert.match(await stopped(connector), /Stopped/);
+    assert.equal((await connector.ended).errors, "");
+    await server.start();
+    connector = connect(file);
+    await until(async () => (await server.countOf("disk/s")) === count, "all points");
+    await stopped(connector);
+    const [report] = await server.items("GET", "connectors?name=disk");
+    assert.equal((report!["counts"] as Json)["dropped"], 0);
     await publisher.endAsync();
   });
 

@@ -72,7 +72,7 @@ export class Reception {
   end(nowMs: number): void {
     const channels = this.#channels.values();
     const events = [...channels].flatMap((channel) => gapEvent(channel, nowMs));
-    if (events.length > 0) void this.#intake.add({ events });
+    if (events.length > 0) this.#intake.offer({ events });
   }
 
   #handOver(): void {
@@ -101,7 +101,7 @@ export class Reception {
     const isBad = !isUsable(value);
     if (isBad) channel.bad ??= { sinceMs: timeMs, status: value.statusCode.name };
     else if (channel.bad) {
-      void this.#intake.add({ events: gapEvent(channel, timeMs) });
+      this.#intake.offer({ events: gapEvent(channel, timeMs) });
       delete channel.bad;
     }
   }

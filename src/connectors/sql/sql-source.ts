@@ -82,7 +82,7 @@ class SqlSource implements PlantSource {
         health.solved(place);
         waitMs = Math.max(0, everyMs - (performance.now() - begunMs));
       } catch (problem) {
-        health.problem(place, (problem as Error).message);
+        if (!signal.aborted) health.problem(place, (problem as Error).message);
       }
       await pause(waitMs, undefined, { signal }).catch(() => {});
     }
