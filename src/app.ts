@@ -52,6 +52,8 @@ import { defaultGroupOf, ensureProject } from "./resources/projects/projects.ts"
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { startSchedules } from "./resources/transformations/schedules/scheduler.ts";
+import { startDeliveries } from "./resources/transformations/webhooks/deliveries.ts";
+import { webhookParts } from "./resources/transformations/webhooks/webhook-parts.ts";
 import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./resources.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import { processSqlRunner } from "./sql-runner/process-runner.ts";
@@ -113,7 +115,7 @@ export async function openApp(
     ...{ system, ids, computing, disk },
     ...stores,
     points: metrics.counted(points),
-    ...backgroundWork(log, settings.data),
+    ...backgroundWork(log, { settings, secretOf }),
     rowDeletions: rowDeletionsIn(catalog, log),
     lease,
     ...accessOf({ catalog, ids, system, lease }, secret),
@@ -138,7 +140,7 @@ export async function openApp(
     async listen() {
       const address = await listenAt(http, settings);
       const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
-      if (!isReadOnly) serving.defer(startSchedules(services));
+      if (!isReadOnly) for (const start of [startSchedules, startDeliveries]) serving.defer(start(services));
       heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
@@ -174,20 +176,26 @@ async function startWork(services: Services, { address, settings, models, log }:
   return created;
 }
 
+interface Working {
+  readonly settings: Settings;
+  readonly secretOf: (purpose: string) => Uint8Array;
+}
+
 /** Work that continues after its request. */
 const backgroundWork = (
   log: Logger,
-  data: string,
+  { settings, secretOf }: Working,
 ): Pick<Services, "uploads" | "jobs" | "demos" | "transformations"> => ({
   uploads: new KeyedTaskRunner(),
   jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
   demos: new RunningDemos(startDemoThread, (problem) => log.error({ problem }, "The demo plant failed")),
   transformations: {
     columnNames: new LruCache(limits.transformationTablesKnown),
-    runner: processSqlRunner({ folderPrefix: `millrace-sql-${nameOf(data)}-` }),
+    runner: processSqlRunner({ folderPrefix: `millrace-sql-${nameOf(settings.data)}-` }),
     jobs: new RunningJobs((problem) =>
       log.error({ err: problem }, "A fault ended a run of a transformation"),
     ),
+    webhooks: webhookParts(settings.outboundNetworks, secretOf("webhooks")),
   },
 });
 

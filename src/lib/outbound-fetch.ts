@@ -18,6 +18,8 @@ interface OutboundRequest {
   readonly method?: string;
   readonly headers?: NonNullable<RequestInit["headers"]>;
   readonly body?: RequestInit["body"] | undefined;
+  /** Ends the request. */
+  readonly signal?: AbortSignal;
 }
 
 /** Like `fetch`, but reads the whole body. Rejects with `FetchRefused`. */
@@ -33,15 +35,17 @@ interface OutboundRules {
 
 export function outboundFetch({ isAllowed, timeoutMs, bytesMax, failsFast }: OutboundRules): OutboundFetch {
   const send = senderTo(isAllowed);
-  return async (address, { method = "GET", headers, body }) => {
+  return async (address, { method = "GET", headers, body, signal }) => {
     const request = new Request(address, {
       method,
       ...(headers && { headers }),
       ...(body != null && { body }),
     });
     const startMs = performance.now();
-    const response = await send(request, AbortSignal.timeout(timeoutMs)).catch(async (cause: unknown) => {
-      if (!failsFast) await until(startMs + timeoutMs);
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const ended = signal ? AbortSignal.any([deadline, signal]) : deadline;
+    const response = await send(request, ended).catch(async (cause: unknown) => {
+      if (!failsFast) await until(startMs + timeoutMs, signal);
       throw new FetchRefused(`${address} cannot be reached`, { cause });
     });
     return wholeResponse(response, { address, bytesMax });
@@ -49,9 +53,9 @@ export function outboundFetch({ isAllowed, timeoutMs, bytesMax, failsFast }: Out
 }
 
 /** Timers of a busy loop fire some milliseconds early, so that a single one may end before the deadline. */
-async function until(deadlineMs: number): Promise<void> {
+async function until(deadlineMs: number, signal: AbortSignal | undefined): Promise<void> {
   for (let leftMs = deadlineMs - performance.now(); leftMs > 0; leftMs = deadlineMs - performance.now())
-    await wait(Math.ceil(leftMs));
+    if (await wait(Math.ceil(leftMs), false, signal && { signal }).catch(() => true)) return;
 }
 
 /** Sends a request on a new connection; resolves with the head of the response. */

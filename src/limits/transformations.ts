@@ -64,6 +64,33 @@ export const transformationsLimits = {
     "ranges",
     "Ranges of points that a run deletes at the same time, so that they share a sync of the disk.",
   ),
+  webhookUrlLength: limit(2_000, "characters", "The address of a webhook."),
+  webhookSecretBytesMin: limit(
+    24,
+    "bytes",
+    "The secret of a webhook: as long as Standard Webhooks requires.",
+  ),
+  webhookSecretBytesMax: limit(64, "bytes", "The secret of a webhook: as long as Standard Webhooks allows."),
+  webhookErrors: limit(10, "rows", "Refused rows in the message of a webhook. The counts include all."),
+  webhookTextLength: limit(2_000, "characters", "A string in the message of a webhook. Longer ones are cut."),
+  webhookMsMax: limit(10_000, "ms", "An attempt to send a message. Then it has failed."),
+  webhookResponseBytesMax: limit(
+    16 * 2 ** 10,
+    "bytes",
+    "The response to a message, which is read and dropped. A longer one is a failed attempt.",
+  ),
+  webhooksAtOnce: limit(10, "messages", "Due messages of a project that a server sends at a time."),
+  webhookAttempts: limit(8, "attempts", "Attempts to send a message. Then it has failed."),
+  webhookDelayMs: limit(
+    10_000,
+    "ms",
+    "From the first attempt to the second. Each later delay is six times longer.",
+  ),
+  webhookDelayMsMax: limit(
+    21_600_000,
+    "ms",
+    "From one attempt to the next. The last attempt is after about 16 hours.",
+  ),
   transformationPreviewRows: limit(1_000, "rows", "Rows of a preview."),
   transformationValueLength: limit(
     200,

@@ -1,6 +1,7 @@
 // The tables of transformations and of their runs.
 import type { SqlMarks } from "../../sql-runner/sql-runner.ts";
 import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
+import type { Webhook, WebhookInput } from "./webhooks/webhook.ts";
 
 /** The kinds of records that a transformation writes. */
 export const recordKinds = ["assets", "events", "series", "relationships", "files", "datapoints"] as const;
@@ -38,9 +39,11 @@ export interface TransformationInput {
   readonly nulls: (typeof nullModes)[number];
   readonly onError: (typeof errorModes)[number];
   readonly schedule?: Timing;
+  readonly webhook?: WebhookInput;
 }
 
-export interface Transformation extends Stored, TransformationInput {
+export interface Transformation extends Stored, Omit<TransformationInput, "webhook"> {
+  readonly webhook?: Webhook;
   /** The name of the account that saved it last. Runs have the current rights of this account. */
   readonly owner: string;
   readonly ownerId: number;
@@ -77,6 +80,18 @@ export interface RowError {
   readonly reason: string;
 }
 
+export const deliveryStates = ["PENDING", "DELIVERED", "FAILED"] as const;
+
+/** The message of a webhook. */
+export interface Delivery {
+  readonly state: (typeof deliveryStates)[number];
+  /** Attempts that have begun. */
+  readonly attempts: number;
+  readonly lastTime?: number;
+  /** Why the last attempt failed. */
+  readonly problem?: string;
+}
+
 export interface TransformationRun extends Stored, RunCounts {
   readonly transformationId: number;
   readonly status: RunStatus;
@@ -89,6 +104,10 @@ export interface TransformationRun extends Stored, RunCounts {
   readonly marks?: SqlMarks;
   readonly startedTime: number;
   readonly endedTime?: number;
+  /** The message of the webhook about this run. */
+  readonly delivery?: Delivery;
+  /** When the next attempt to send it is due. */
+  readonly deliveryTime?: number;
   /** The lease of the server that runs it. */
   readonly owner: number;
 }
@@ -111,6 +130,7 @@ export const transformationTable: Table<Transformation> = {
     schedule: optional("json"),
     after: optional("text"),
     nextTime: optional("integer"),
+    webhook: optional("json"),
     owner: required("text"),
     ownerId: required("integer"),
     marks: required("json"),
@@ -141,9 +161,11 @@ export const transformationRunTable: Table<TransformationRun> = {
     marks: optional("json"),
     startedTime: required("integer"),
     endedTime: optional("integer"),
+    delivery: optional("json"),
+    deliveryTime: optional("integer"),
     owner: required("integer"),
   },
-  indexes: [["transformationId", "id"]],
+  indexes: [["transformationId", "id"], ["deliveryTime"]],
   unique: [],
   wordsOf: [],
 };

@@ -16,6 +16,7 @@ import { refuseUnusable } from "./schedules/schedule.ts";
 import {
   actions,
   type DestinationName,
+  deliveryStates,
   errorModes,
   nullModes,
   recordKinds,
@@ -25,6 +26,7 @@ import {
   type TransformationRun,
 } from "./schema.ts";
 import type { TransformationChange } from "./transformations.ts";
+import { refuseUnusableWebhook, type WebhookInput } from "./webhooks/webhook.ts";
 
 export const queryField = textField("One SQL query; its columns are the values of the records", {
   min: 1,
@@ -91,12 +93,35 @@ const schedule = Type.Union(
   { description: "When it runs by itself" },
 );
 
+const webhookFields = {
+  url: textField("Receives a signed message (POST) when a run fails", {
+    min: 1,
+    max: limits.webhookUrlLength,
+  }),
+  onRefusals: Type.Boolean({ description: "Whether a run that completed with refusals sends one too" }),
+};
+
+const newWebhook = Type.Object(
+  {
+    url: webhookFields.url,
+    secret: textField("Signs the messages: `whsec_` and 24 to 64 bytes in base64. No response shows it", {
+      min: 1,
+      max: limits.nameLengthMax,
+    }),
+    onRefusals: Type.Optional(webhookFields.onRefusals),
+  },
+  { title: "NewTransformationWebhook", additionalProperties: false },
+);
+
+const webhook = Type.Object(webhookFields, { title: "TransformationWebhook" });
+
 export const newTransformation = Type.Object(
   {
     ...needed,
     nulls: Type.Optional(nulls),
     onError: Type.Optional(onError),
     schedule: Type.Optional(schedule),
+    webhook: Type.Optional(newWebhook),
   },
   { title: "NewTransformation" },
 );
@@ -112,6 +137,7 @@ export const transformationChange = changeObject(
     nulls: changeOfRequired(nulls),
     onError: changeOfRequired(onError),
     schedule: change(schedule),
+    webhook: change(newWebhook),
   },
   { title: "TransformationChange" },
 );
@@ -128,6 +154,7 @@ export const transformationSchema = Type.Object(
     ...fields,
     schedule: Type.Optional(schedule),
     nextTime: Type.Optional(Type.Integer({ description: "When the next run is due" })),
+    webhook: Type.Optional(webhook),
     owner: Type.String({ description: "The account that saved it last; runs have its rights" }),
     ownerId: Type.Integer(),
     marks,
@@ -150,6 +177,17 @@ const rowError = Type.Object(
 
 const count = (description: string) => Type.Integer({ description, minimum: 0 });
 
+const delivery = Type.Object(
+  {
+    state: Type.Enum([...deliveryStates]),
+    attempts: count("Attempts to send it"),
+    lastTime: Type.Optional(Type.Integer({ description: "When the last attempt began" })),
+    nextTime: Type.Optional(Type.Integer({ description: "When the next attempt is due" })),
+    problem: Type.Optional(Type.String({ description: "Why the last attempt failed" })),
+  },
+  { title: "WebhookDelivery", description: "The message of the webhook about this run" },
+);
+
 export const runSchema = Type.Object(
   {
     id: Type.Integer(),
@@ -167,6 +205,7 @@ export const runSchema = Type.Object(
     marks: Type.Optional(marks),
     startedTime: Type.Integer(),
     endedTime: Type.Optional(Type.Integer()),
+    delivery: Type.Optional(delivery),
   },
   { title: "TransformationRun" },
 );
@@ -233,6 +272,12 @@ function destinationIn(sent: Static<typeof destination>, field: string): Destina
   throw fail("field-invalid", { field, expected, got: JSON.stringify(sent) });
 }
 
+function webhookIn(sent: Static<typeof newWebhook>, field: string): WebhookInput {
+  const webhook = { onRefusals: false, ...sent };
+  refuseUnusableWebhook(webhook, field);
+  return webhook;
+}
+
 export function newTransformationOf(
   sent: Static<typeof newTransformation>,
   index: number,
@@ -240,7 +285,11 @@ export function newTransformationOf(
   const destination = destinationIn(sent.destination, `items[${index}].destination`);
   const { nulls = "keep", onError = "stop" } = sent;
   if (sent.schedule) refuseUnusable(sent.schedule, `items[${index}].schedule`);
-  return { ...sent, destination, nulls, onError };
+  const { webhook, ...members } = sent;
+  return {
+    ...{ ...members, destination, nulls, onError },
+    ...(webhook && { webhook: webhookIn(webhook, `items[${index}].webhook`) }),
+  };
 }
 
 export function transformationChangeOf(
@@ -250,9 +299,10 @@ export function transformationChangeOf(
   const destination = changed(sent.destination);
   const schedule = changed(sent.schedule);
   if (schedule) refuseUnusable(schedule, `items[${index}].schedule.set`);
+  const webhook = changed(sent.webhook);
   return {
-    schedule,
-    id: sent.id,
+    ...{ schedule, id: sent.id },
+    webhook: webhook && webhookIn(webhook, `items[${index}].webhook.set`),
     externalId: changed(sent.externalId) ?? undefined,
     name: changed(sent.name) ?? undefined,
     query: changed(sent.query) ?? undefined,
@@ -274,6 +324,7 @@ export const transformationJson = (found: Transformation) => ({
   onError: found.onError,
   schedule: found.schedule,
   nextTime: found.nextTime,
+  webhook: found.webhook && { url: found.webhook.url, onRefusals: found.webhook.onRefusals },
   owner: found.owner,
   ownerId: found.ownerId,
   marks: found.marks,
@@ -281,7 +332,10 @@ export const transformationJson = (found: Transformation) => ({
   lastUpdatedTime: found.lastUpdatedTime,
 });
 
-export const runJson = ({ owner: _, ...run }: TransformationRun) => run;
+export const runJson = ({ owner: _, delivery, deliveryTime, ...run }: TransformationRun) => ({
+  ...run,
+  delivery: delivery && { ...delivery, nextTime: deliveryTime },
+});
 
 /** JSON has no integers beyond 2^53. */
 export const previewValue = (value: string | number | bigint | null) =>

@@ -36,6 +36,8 @@ async function fillTransformations({ ask, draws }: Filling): Promise<void> {
     });
   // Far enough apart, so that it does not run in a test.
   const schedule = { cron: "30 4 29 2 *", timeZone: "Europe/Oslo" };
+  const secret = `whsec_${"c2VjcmV0".repeat(4)}`;
+  const webhook = { url: "https://receiver.example/é?a=b", secret, onRefusals: true };
   const rows = one("rows", { destination: { type: "sequenceRows", sequence: "pump curve" } });
-  await ask("POST /transformations", { items: [...items, rows, one("yearly", { schedule })] });
+  await ask("POST /transformations", { items: [...items, rows, one("yearly", { schedule, webhook })] });
 }

@@ -24,14 +24,20 @@ import {
   transformationTable,
 } from "./schema.ts";
 
+import { type WebhookInput, webhookRecord } from "./webhooks/webhook.ts";
+
 export type { Transformation, TransformationInput, TransformationRun } from "./schema.ts";
 
 /** Values to set; an absent member leaves its value. */
 export type TransformationChange = { readonly id: number } & {
-  readonly [Name in keyof Omit<TransformationInput, "schedule">]?: TransformationInput[Name] | undefined;
+  readonly [Name in keyof Omit<TransformationInput, "schedule" | "webhook">]?:
+    | TransformationInput[Name]
+    | undefined;
 } & {
   /** Null ends the schedule. */
   readonly schedule?: Timing | null | undefined;
+  /** Null removes it. */
+  readonly webhook?: WebhookInput | null | undefined;
 };
 
 const recordType = { table: transformationTable, noun: "transformation" };
@@ -58,11 +64,15 @@ export async function createTransformations(
   return ctx.catalog.write(ctx.projectId, async (tx) => {
     const nowMs = ctx.system.nowMs();
     const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
-    const rows = await mapInSlices(items, (item) => ({
-      ...item,
-      ...scheduleColumns(item.schedule, nowMs),
-      ...{ id: ctx.ids.next(), ...owner, marks: {}, ...times },
-    }));
+    const rows = await mapInSlices(items, ({ webhook, ...item }, at): Transformation => {
+      const id = ctx.ids.next();
+      return {
+        ...item,
+        ...scheduleColumns(item.schedule, nowMs),
+        ...(webhook && { webhook: webhookRecord(ctx, webhook, { id, field: `items[${at}].webhook` }) }),
+        ...{ id, ...owner, marks: {}, ...times },
+      };
+    });
     refuseOtherActions(rows);
     await refuseTakenExternalIds(tx, recordType, rows);
     await tx.insert(transformationTable, rows);
@@ -131,11 +141,13 @@ export async function updateTransformations(
     const nowMs = ctx.system.nowMs();
     const after = await mapInSlices(before, (row, index) => {
       const change = changes[index]!;
-      const { schedule } = change;
+      const { schedule, webhook } = change;
       const none = { after: null, nextTime: null };
       const timing =
         schedule === undefined ? {} : { ...none, ...scheduleColumns(schedule ?? undefined, nowMs) };
-      return changeValues(row, { ...change, ...timing, ...owner }, nowMs);
+      const place = { id: row.id, field: `items[${index}].webhook.set` };
+      const told = webhook && webhookRecord(ctx, webhook, place);
+      return changeValues(row, { ...change, ...timing, webhook: told, ...owner }, nowMs);
     });
     refuseOtherActions(after);
     await refuseTakenExternalIds(tx, recordType, after);

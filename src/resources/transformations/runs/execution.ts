@@ -17,6 +17,7 @@ import {
   transformationRunTable,
   transformationTable,
 } from "../schema.ts";
+import { withDelivery } from "../webhooks/delivery.ts";
 import { type CommitWork, commitRows, inside, RowsRefused } from "./commits.ts";
 import { readResult, reasonOf, requireRights } from "./result.ts";
 
@@ -134,12 +135,13 @@ async function save(
   await keepRefused(inside, transformation, run, done.refused);
   const status = counted.refused > 0 ? "COMPLETED_WITH_REFUSALS" : "COMPLETED";
   const ended = marks && ({ status, marks, endedTime: inside.system.nowMs() } as const);
-  await tx.replace(transformationRunTable, [{ ...counted, ...ended }]);
+  const [current] = marks ? await tx.get(transformationTable, [transformation.id]) : [];
+  const nowMs = inside.system.nowMs();
+  await tx.replace(transformationRunTable, [withDelivery({ ...counted, ...ended }, current, nowMs)]);
   if (!marks) return;
-  const [current] = await tx.get(transformationTable, [transformation.id]);
   if (!current) return;
   await tx.replace(transformationTable, [{ ...current, marks: { ...current.marks, ...marks } }]);
-  await startFollowers(tx, current, inside.system.nowMs());
+  await startFollowers(tx, current, nowMs);
 }
 
 async function runningRecord(tx: CatalogReader, { run }: Execution): Promise<TransformationRun> {
@@ -204,6 +206,8 @@ async function failRun(
     if (now?.status !== "RUNNING" || now.owner !== run.owner) return;
     const counted = withCounts(now, { ...noRows, refused: errors });
     const ended = { status: "FAILED", problem, endedTime: system.nowMs() } as const;
-    await tx.replace(transformationRunTable, [{ ...counted, ...ended }]);
+    const [current] = await tx.get(transformationTable, [run.transformationId]);
+    const told = withDelivery({ ...counted, ...ended }, current, ended.endedTime);
+    await tx.replace(transformationRunTable, [told]);
   });
 }

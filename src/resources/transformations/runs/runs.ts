@@ -19,6 +19,7 @@ import {
   transformationTable,
 } from "../schema.ts";
 import { permittedFor, requireTransformation } from "../transformations.ts";
+import { withDelivery } from "../webhooks/delivery.ts";
 import { execute } from "./execution.ts";
 
 /**
@@ -194,10 +195,14 @@ export async function failAbandonedTransformations(
     const limit = await tx.count(transformationRunTable, filter);
     const rows = await tx.find(transformationRunTable, { filter, order: byId, page: { limit } });
     const problem = "The server stopped while this ran; the counts are of the rows that are written";
-    const outcome = { status: "FAILED", problem, endedTime: system.nowMs() } as const;
+    const endedTime = system.nowMs();
+    const outcome = { status: "FAILED", problem, endedTime } as const;
+    const ids = [...new Set(rows.map(({ transformationId }) => transformationId))];
+    const found = new Map((await tx.get(transformationTable, ids)).map((one) => [one.id, one]));
+    const failed = rows.map((row) => ({ ...row, ...outcome }));
     await tx.replace(
       transformationRunTable,
-      rows.map((row) => ({ ...row, ...outcome })),
+      failed.map((row) => withDelivery(row, found.get(row.transformationId), endedTime)),
     );
   });
 }

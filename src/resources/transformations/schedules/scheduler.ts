@@ -9,27 +9,11 @@ import { allProjects } from "../../projects/projects.ts";
 import { isRunning, startIn } from "../runs/runs.ts";
 import { type Transformation, transformationTable } from "../schema.ts";
 import { nextTimeOf } from "./schedule.ts";
+import { startTicks } from "./ticks.ts";
 
 /** Looks for due transformations at intervals; returns the function that stops it. */
-export function startSchedules(services: Services): () => Promise<void> {
-  let tick = Promise.resolve();
-  let isTicking = false;
-  const start = () => {
-    if (isTicking) return;
-    isTicking = true;
-    tick = startDue(services)
-      .catch((problem: unknown) => services.transformations.jobs.report(problem))
-      .finally(() => {
-        isTicking = false;
-      });
-  };
-  start();
-  const timer = setInterval(start, limits.transformationTickMs);
-  return () => {
-    clearInterval(timer);
-    return tick;
-  };
-}
+export const startSchedules = (services: Services): (() => Promise<void>) =>
+  startTicks(services, () => startDue(services));
 
 async function startDue(services: Services): Promise<void> {
   for (const project of await services.catalog.read("system", allProjects)) {
