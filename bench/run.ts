@@ -25,6 +25,7 @@ import { millrace } from "./systems/millrace.ts";
 import { millraceOnClickHouse } from "./systems/millrace-on-clickhouse.ts";
 import type { Running, System } from "./systems/system.ts";
 import { victoriaMetrics } from "./systems/victoria-metrics.ts";
+import { fullTransformations, measureTransformations, quickTransformations } from "./transformations.ts";
 import {
   type Figures,
   fullScale,
@@ -46,6 +47,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --console   instead of workloads: the web console in Chromium (15 minutes, 3 GB); --only open,drag for parts
   --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
   --connectors  instead of workloads: messages of a broker, and the backlog of an outage (2 minutes)
+  --transformations  instead of workloads: raw rows into events, and the changed rows alone (4 minutes)
   --cluster   the workloads with the datapoints in ClickHouse, beside the same work by ClickHouse alone
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
@@ -59,6 +61,7 @@ const { values: options } = parseArgs({
     codecs: { type: "boolean", default: false },
     cluster: { type: "boolean", default: false },
     connectors: { type: "boolean", default: false },
+    transformations: { type: "boolean", default: false },
     console: { type: "boolean", default: false },
     data: { type: "string" },
     write: { type: "boolean", default: false },
@@ -126,6 +129,12 @@ async function benchConnectors(): Promise<void> {
   const scale = options.quick ? quickConnectors : fullConnectors;
   const table = await measureConnectors((work) => onFresh(millrace, work), scale);
   show("Connectors", `${machine()}\n\n\`${command}\`: one round.\n\n${table}`);
+}
+
+async function benchTransformations(): Promise<void> {
+  const scale = options.quick ? quickTransformations : fullTransformations;
+  const table = await onFresh(millrace, (running) => measureTransformations(running, scale));
+  show("Transformations", `${machine()}\n\n\`${command}\`: one round.\n\n${table}`);
 }
 
 async function benchConsole(): Promise<void> {
@@ -223,5 +232,6 @@ if (options.help) console.log(usage);
 else if (options.scale) await scale();
 else if (options.console) await benchConsole();
 else if (options.connectors) await benchConnectors();
+else if (options.transformations) await benchTransformations();
 else if (options.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
 else await bench();

@@ -17,13 +17,14 @@ import {
 export const administratorKey = "benchmark-key-0123456789abcdef0123456789abcdef";
 const root = new URL("../..", import.meta.url).pathname;
 const project = "/api/0.5/projects/default";
+const project06 = "/api/0.6/projects/default";
 const odataRoot = "/odata/v1/projects/default/";
 const base = "/timeseries";
 
-const request = (parts: RequestParts) =>
+const request = (parts: RequestParts, root = project) =>
   requestBytes({
     ...parts,
-    path: project + parts.path,
+    path: root + parts.path,
     headers: {
       "api-key": administratorKey,
       ...(parts.body !== undefined && { "content-type": "application/json" }),
@@ -47,6 +48,10 @@ export const getOData = (path: string) =>
 /** A request of the project: `path` begins with `/assets` or the like. */
 export const get = (path: string) => request({ method: "GET", path });
 export const post = (path: string, body: string) => request({ method: "POST", path, body });
+
+/** The same in version 0.6. */
+export const getFrom06 = (path: string) => request({ method: "GET", path }, project06);
+export const postTo06 = (path: string, body: string) => request({ method: "POST", path, body }, project06);
 
 export const millrace: System = {
   name: "Millrace",

@@ -18,6 +18,13 @@ export const sqlLimits = {
   sqlBytesMax: limit(4 * 2 ** 30, "bytes", "All rows that a query returns, as JSON. Then the query fails."),
   sqlValueBytesMax: limit(16 * 2 ** 20, "bytes", "A string that a query makes. Then the query fails."),
   sqlBatchBytes: limit(256 * 2 ** 10, "bytes", "A batch of rows from the process of a query, about."),
+  sqlLookupRowsMax: limit(
+    20_000,
+    "rows",
+    "Rows of a table whose values find the rows of a joined table. With more, the joined table is read in full.",
+  ),
+  sqlLookupLengthMax: limit(1_024, "characters", "Such a value. No key is longer."),
+  sqlLookupsAtOnce: limit(1_000, "values", "Such values in one read of the catalog."),
   sqlTablesMax: limit(50, "tables", "Tables that a query names. More are refused."),
   sqlColumnsMax: limit(
     1_000,

@@ -47,6 +47,7 @@ class TestSource implements SqlSource {
               { name: "name", type: "text" },
               { name: "externalId", type: "text" },
             ],
+            keys: ["id", "externalId"],
             hasCommits: false,
           }
         : undefined;
@@ -169,6 +170,29 @@ test("is_new: true for rows after the mark, filtered by the source where that is
   const none = await run("select is_new('orders') from plant.pumps", { marks });
   assert.deepEqual(none.rows, [[0], [0], [1]]);
   assert.deepEqual((await run("select key from plant.pumps where is_new('orders')")).rows.length, 3);
+});
+
+test("a joined table is read by the values that the stored rows have", async () => {
+  const marks = { pumps: 1 };
+  const lookup = async (sql: string) => (await run(sql, { marks })).reads.map(({ read }) => read.lookup);
+  const changed = "select a.id from plant.pumps p join millrace.assets a on a.externalId = p.tag";
+  const where = "where is_new('pumps', p.commitNumber)";
+  assert.deepEqual(await lookup(`${changed} ${where}`), [undefined, { column: "externalId", values: ["x"] }]);
+  const numbers = "select 1 from millrace.assets a join plant.pumps p on p.rpm = a.id";
+  assert.deepEqual(await lookup(numbers), [undefined, { column: "id", values: [12] }]);
+  const texts = "select 1 from millrace.assets a join plant.pumps p on p.rpm = a.externalId";
+  assert.deepEqual(await lookup(texts), [undefined, { column: "externalId", values: ["1.5", "12"] }]);
+  const integers = "select 1 from millrace.assets a join plant.pumps p on p.commitNumber = a.externalId";
+  assert.deepEqual(await lookup(integers), [undefined, undefined], "7 is equal to '007'");
+  const names = "select 1 from millrace.assets a join plant.pumps p on p.tag = a.name";
+  assert.deepEqual(await lookup(names), [undefined, undefined], "the source has no index of it");
+});
+
+test("is_new is pushed down when its name is that of the table", async () => {
+  const { rows, reads } = await run("select key from plant.pumps where is_new('pumps')", {
+    marks: { pumps: 2 },
+  });
+  assert.deepEqual([rows, reads[0]!.read.afterCommit], [[["k3"]], 2]);
 });
 
 test("functions find records of the owner", async () => {

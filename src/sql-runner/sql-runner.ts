@@ -33,6 +33,8 @@ export interface SqlTable {
   readonly columns: readonly SqlColumn[];
   /** Further columns: the members of a JSON object that each row has, by name. */
   readonly members?: readonly string[];
+  /** The columns whose values find rows by an index. */
+  readonly keys?: readonly string[];
   /** `commitNumber` is one of the columns, so that `is_new` can be used with the table. */
   readonly hasCommits: boolean;
 }
@@ -44,6 +46,13 @@ export interface SqlRead {
   readonly members: readonly string[];
   /** Only rows of a higher commit number are needed. The source may return others too. */
   readonly afterCommit?: number;
+  /** Only rows with one of these values in the column, of `SqlTable.keys`, are needed. */
+  readonly lookup?: SqlLookup;
+}
+
+export interface SqlLookup {
+  readonly column: string;
+  readonly values: readonly (string | number)[];
 }
 
 /**

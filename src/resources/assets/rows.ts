@@ -127,15 +127,26 @@ async function conflicting(
   return found;
 }
 
+interface ColumnsQuery {
+  readonly filter: Filter;
+  readonly fields: readonly string[];
+  readonly page: PageQuery;
+}
+
 /**
- * Returns one page of these stored columns of all assets that the caller may see, by id. Takes a fifth of the
+ * Returns one page of these stored columns of the matching assets that the caller may see, by id. Takes a fifth of the
  * time of `listAssets`.
  */
 export async function listAssetColumns(
   ctx: RequestContext,
-  { fields, page }: { readonly fields: readonly string[]; readonly page: PageQuery },
+  { filter, fields, page }: ColumnsQuery,
 ): Promise<Page<Partial<AssetRow>>> {
-  const filter = permittedRecords(ctx.caller, "assetsAcl", "READ");
-  const query = { filter, order: byId, page, fields: ["id", ...fields.filter((name) => name !== "id")] };
+  const visible = and(permittedRecords(ctx.caller, "assetsAcl", "READ"), filter);
+  const query = {
+    filter: visible,
+    order: byId,
+    page,
+    fields: ["id", ...fields.filter((name) => name !== "id")],
+  };
   return ctx.catalog.read(ctx.projectId, (tx) => readPage(tx, assetTable, query));
 }

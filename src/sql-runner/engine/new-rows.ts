@@ -5,19 +5,7 @@
 // do not know is read in full; `is_new` is evaluated for each row in any case.
 import { type SqlToken, sameName } from "../tokens.ts";
 import { commitColumn, isSymbol, isWord } from "./query-text.ts";
-
-interface RawName {
-  readonly schema: string;
-  readonly table: string;
-}
-
-const afterWhere = ["GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT"];
-const afterTable = [
-  ...["JOIN", "LEFT", "INNER", "CROSS", "RIGHT", "FULL", "OUTER", "ON", "WHERE", "INDEXED", "NOT"],
-  ...afterWhere,
-];
-/** Words after which a condition may not be one of those joined by AND. */
-const unclear = ["OR", "BETWEEN", "CASE", "SELECT"];
+import { afterWhere, aliasAt, endOf, levelsOf, onlyPlaceOf, type RawName, unclear } from "./scopes.ts";
 
 /** The name of the `is_new`; undefined if all rows of the table are needed. */
 export function newRowsFilter(tokens: readonly SqlToken[], name: RawName): string | undefined {
@@ -29,36 +17,12 @@ export function newRowsFilter(tokens: readonly SqlToken[], name: RawName): strin
   const level = levelsOf(tokens);
   const where = whereAfter(tokens, level, at);
   if (where === undefined) return undefined;
-  const end = endOf(tokens, level, where);
+  const end = endOf(tokens, level, where, afterWhere);
   const clause = tokens.map((token, index) => ({ token, index }));
   const top = clause.slice(where + 1, end).filter(({ index }) => level[index] === level[at]);
   if (top.some(({ token }) => unclear.some((word) => isWord(token, word)))) return undefined;
   const call = top.find(({ token }) => token.kind !== "string" && sameName(token.value, "is_new"));
   return call && conjunctAt(tokens, call.index, { end, alias: aliasAt(tokens, at + 3) ?? name.table });
-}
-
-/** The place of `"schema"."table"` if no other name in the query can mean the same table. */
-function onlyPlaceOf(tokens: readonly SqlToken[], { schema, table }: RawName): number | undefined {
-  const places: number[] = [];
-  for (const [at, { kind, value }] of tokens.entries()) {
-    if (!sameName(value, table)) continue;
-    if (kind === "string") return undefined;
-    if (isSymbol(tokens[at + 1], ".")) continue;
-    if (!isSymbol(tokens[at - 1], ".") || !sameName(tokens[at - 2]?.value ?? "", schema)) return undefined;
-    places.push(at - 2);
-  }
-  return places.length === 1 ? places[0] : undefined;
-}
-
-/** For each token the number of parentheses around it. */
-function levelsOf(tokens: readonly SqlToken[]): number[] {
-  let level = 0;
-  return tokens.map((token) => {
-    if (isSymbol(token, ")")) level -= 1;
-    const own = level;
-    if (isSymbol(token, "(")) level += 1;
-    return own;
-  });
 }
 
 /** The WHERE of the SELECT whose FROM has the table. */
@@ -69,22 +33,6 @@ function whereAfter(tokens: readonly SqlToken[], level: readonly number[], at: n
     if ([...afterWhere, "SELECT", "VALUES"].some((word) => isWord(tokens[index], word))) return undefined;
   }
   return undefined;
-}
-
-function endOf(tokens: readonly SqlToken[], level: readonly number[], where: number): number {
-  const isEnd = (token: SqlToken, index: number) =>
-    index > where &&
-    (level[index]! < level[where]! ||
-      (level[index] === level[where] &&
-        (isSymbol(token, ";") || afterWhere.some((word) => isWord(token, word)))));
-  const end = tokens.findIndex(isEnd);
-  return end < 0 ? tokens.length : end;
-}
-
-function aliasAt(tokens: readonly SqlToken[], at: number): string | undefined {
-  const token = tokens[isWord(tokens[at], "AS") ? at + 1 : at];
-  if (token?.kind === "identifier") return token.value;
-  return token?.kind === "word" && !afterTable.some((word) => isWord(token, word)) ? token.value : undefined;
 }
 
 /** The name of `is_new` at this place if it is a whole condition on the table of this alias. */

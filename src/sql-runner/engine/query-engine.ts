@@ -3,10 +3,18 @@ import { DatabaseSync } from "node:sqlite";
 import { parseJson } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
 import type { DescribeReply, EngineMessage, QueryTask } from "../frames.ts";
-import { type SqlColumn, SqlFailure, type SqlMarks, type SqlSummary } from "../sql-runner.ts";
+import {
+  type SqlColumn,
+  SqlFailure,
+  type SqlLookup,
+  type SqlMarks,
+  type SqlRead,
+  type SqlSummary,
+} from "../sql-runner.ts";
 import { folded, sameName } from "../tokens.ts";
 import { Authorizer } from "./authorizer.ts";
 import { defineFunctions, functionNames } from "./functions.ts";
+import { keyLookups } from "./key-lookups.ts";
 import type { Names } from "./name-functions.ts";
 import { newRowsFilter } from "./new-rows.ts";
 import { offsetOf } from "./problems.ts";
@@ -18,6 +26,17 @@ import { StagedTable } from "./staged-table.ts";
 export interface EngineServer {
   send(message: EngineMessage): void;
   ask(message: EngineMessage): string;
+}
+
+interface UsedTable {
+  readonly table: StagedTable;
+  readonly columns: ReadonlySet<string>;
+}
+
+/** The table that is read next, and which of its rows. */
+interface NextRead {
+  readonly next: UsedTable;
+  readonly only: Pick<SqlRead, "afterCommit" | "lookup">;
 }
 
 export class QueryEngine {
@@ -50,7 +69,7 @@ export class QueryEngine {
     const marks = this.#nextMarks();
     this.#readLists(names);
     this.#divideCache();
-    const stored = used.map(({ table, columns }) => this.#stage(table, columns));
+    const stored = this.#stageAll(used);
     this.#db.exec("ANALYZE");
     // The tables are complete, so that the planner knows their size.
     const statement = this.#authorizer.prepare(() => this.#db.prepare(this.#query.text));
@@ -149,11 +168,52 @@ export class QueryEngine {
     return Object.fromEntries(markNames.map((name) => [name, commit]));
   }
 
-  #stage(table: StagedTable, columns: ReadonlySet<string>) {
+  /** Reads tables of changed rows first, then those of which these need only some rows. */
+  #stageAll(used: readonly UsedTable[]): SqlSummary["tables"] {
+    const stored = new Map<UsedTable, SqlSummary["tables"][number]>();
+    while (stored.size < used.length) {
+      const waiting = used.filter((one) => !stored.has(one));
+      const { next, only } = this.#nextRead(
+        waiting,
+        [...stored.keys()].map(({ table }) => table),
+      );
+      stored.set(next, this.#stage(next, only));
+    }
+    return used.map((one) => stored.get(one)!);
+  }
+
+  #nextRead(waiting: readonly UsedTable[], staged: readonly StagedTable[]): NextRead {
+    for (const next of waiting) {
+      const afterCommit = this.#afterCommitOf(next.table);
+      if (afterCommit !== undefined) return { next, only: { afterCommit } };
+    }
+    for (const next of waiting) {
+      const lookup = this.#lookupIn(next.table, staged);
+      if (lookup) return { next, only: { lookup } };
+    }
+    const isRaw = ({ table }: UsedTable) => table.place.name.kind !== "records";
+    return { next: waiting.find(isRaw) ?? waiting[0]!, only: {} };
+  }
+
+  #afterCommitOf({ hasCommits, place }: StagedTable): number | undefined {
+    const filter = hasCommits ? newRowsFilter(this.#query.tokens, place) : undefined;
+    return filter === undefined ? undefined : this.#markOf(filter);
+  }
+
+  /** The rows that can be joined with those of tables that are stored. */
+  #lookupIn(table: StagedTable, staged: readonly StagedTable[]): SqlLookup | undefined {
+    const places = staged.map((one) => ({ ...one.place, staged: one }));
+    for (const { column, from } of keyLookups(this.#query.tokens, table.place, places)) {
+      const key = table.keyNamed(column);
+      const values = key && from.table.staged.valuesFor(key, from.column);
+      if (values) return { column: key.name, values };
+    }
+    return undefined;
+  }
+
+  #stage({ table, columns }: UsedTable, only: NextRead["only"]) {
     const { schema, table: name } = table.place;
-    const filter = table.hasCommits ? newRowsFilter(this.#query.tokens, { schema, table: name }) : undefined;
-    const afterCommit = filter === undefined ? undefined : this.#markOf(filter);
-    const read = table.readOf(columns, afterCommit);
+    const read = table.readOf(columns, only);
     for (const page of this.#pages({ kind: "read", name: table.place.name, read })) {
       table.add(page);
       this.#refuseLargeFiles();

@@ -1,8 +1,9 @@
 // A temporary table with the columns of a source table that a query reads.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { parseJson } from "../../lib/json.ts";
 import { limits } from "../../limits.ts";
-import type { SqlRead, SqlTable, SqlTableName, SqlType } from "../sql-runner.ts";
-import { folded, type SqlToken } from "../tokens.ts";
+import type { SqlColumn, SqlLookup, SqlRead, SqlTable, SqlTableName, SqlType } from "../sql-runner.ts";
+import { folded, type SqlToken, sameName } from "../tokens.ts";
 import { quoted } from "./query-text.ts";
 
 interface Place {
@@ -23,6 +24,8 @@ export class StagedTable {
   /** The members of each column that is not one of the described columns; SQLite ignores case in names. */
   readonly #members = new Map<string, string[]>();
   #insert: StatementSync | undefined;
+  /** The columns that are stored. */
+  #used: ReadonlySet<string> = new Set();
   rows = 0;
 
   constructor(
@@ -65,9 +68,39 @@ export class StagedTable {
     return this.#described.columns.find(({ name }) => folded(name) === folded(column))?.type;
   }
 
+  /** The key with this name. */
+  keyNamed(column: string): SqlColumn | undefined {
+    const { keys = [], columns } = this.#described;
+    return columns.find(({ name }) => keys.includes(name) && sameName(name, column));
+  }
+
+  /**
+   * The different values of a column, for comparison with a key of this type; undefined if SQLite may find a
+   * value equal to one that is none of them, or if there are too many.
+   */
+  valuesFor({ type }: SqlColumn, column: string): SqlLookup["values"] | undefined {
+    const isStored = this.#used.has(folded(column));
+    if (!isStored || this.rows > limits.sqlLookupRowsMax) return undefined;
+    const isNumber = type === "integer";
+    const own = affinities[this.typeOf(column) ?? "json"];
+    // SQLite compares a number with a text as numbers: 7 is equal to '007'.
+    if (!isNumber && own !== "TEXT") return undefined;
+    const value = `CAST(${quoted(column)} AS ${isNumber ? "NUMERIC" : "TEXT"})`;
+    const { list } = this.#db
+      .prepare(`SELECT json_group_array(v) AS list FROM (SELECT DISTINCT ${value} AS v FROM ${this.#quoted})`)
+      .get() as { list: string };
+    const values = parseJson(list) as readonly unknown[];
+    return isNumber
+      ? values.filter((one): one is number => Number.isSafeInteger(one))
+      : values.filter(
+          (one): one is string => typeof one === "string" && one.length <= limits.sqlLookupLengthMax,
+        );
+  }
+
   /** The read of these columns, and the statement that stores its rows. */
-  readOf(names: ReadonlySet<string>, afterCommit: number | undefined): SqlRead {
+  readOf(names: ReadonlySet<string>, only: Pick<SqlRead, "afterCommit" | "lookup">): SqlRead {
     const used = new Set([...names].map(folded));
+    this.#used = used;
     const columns = this.#described.columns.filter(({ name }) => used.has(folded(name)));
     const members = [...this.#members].filter(([column]) => used.has(column));
     const values = [
@@ -85,7 +118,7 @@ export class StagedTable {
     return {
       columns: columns.map(({ name }) => name),
       members: members.flatMap(([, written]) => written),
-      ...(afterCommit !== undefined && { afterCommit }),
+      ...only,
     };
   }
 

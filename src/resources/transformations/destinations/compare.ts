@@ -2,6 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { RequestContext } from "../../../context.ts";
 import { Failure } from "../../../errors.ts";
+import { TimeSlice } from "../../../lib/time-slice.ts";
+import { limits } from "../../../limits.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
 import { rowErrorOf } from "../runs/rows.ts";
 import type { RowError, TransformationAction } from "../schema.ts";
@@ -31,18 +33,20 @@ export const comparing =
   };
 
 /** Compares rows with the existing records of their keys. */
-function compare(
+async function compare(
   rules: RecordRules,
   action: TransformationAction,
   rows: readonly Candidate[],
   existing: ReadonlyMap<string, RecordValues>,
-): RowComparison {
+): Promise<RowComparison> {
   const creations: RecordCreation[] = [];
   const changes: RecordChange[] = [];
   const deletions: RecordChange[] = [];
   const unchanged: Candidate[] = [];
   const refused: RowError[] = [];
+  const slice = new TimeSlice(limits.timeSliceMs);
   for (const row of rows) {
+    if (slice.isOver()) await slice.next();
     const current = existing.get(row.key);
     const refuse = (reason: string) => refused.push({ row: row.row, key: row.key, reason });
     if (action === "delete") {

@@ -62,6 +62,8 @@ export interface RecordDestination {
   readonly isOutside?: true;
   /** The key of a row; undefined if a column of it has no value that can be one. */
   keyOf(values: RecordValues): string | undefined;
+  /** The rows in an order in which each can be written after those before it; any order when absent. */
+  inOrder?(rows: readonly Candidate[]): readonly Candidate[];
   /** Compares rows with the records that the caller may read. */
   compare(
     ctx: RequestContext,

@@ -5,6 +5,7 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
 import { oneOf } from "../../../query/filter.ts";
+import { mapInSlices } from "../../../query/map-in-slices.ts";
 import { changeOf as assetChangeOf } from "../../assets/assets.rest.ts";
 import {
   type Asset,
@@ -41,7 +42,7 @@ import {
   type TransformationInput,
 } from "../schema.ts";
 import { comparing } from "./compare.ts";
-import { type RecordDestination, unguarded, type Writes } from "./destination.ts";
+import { type Candidate, type RecordDestination, unguarded, type Writes } from "./destination.ts";
 import { filesDestination } from "./files-destination.rest.ts";
 import { pointsDestination } from "./points-destination.ts";
 import { rawDestination } from "./raw-destination.rest.ts";
@@ -75,19 +76,19 @@ const events: RecordDestination = {
       const page = { limit: keys.length };
       const filter = oneOf("externalId", keys);
       const { items } = await listEvents(ctx, { filter, direction: "ascending", page });
-      return byKey("externalId", items.map(eventJson("0.6")));
+      return byKey("externalId", await mapInSlices(items, eventJson("0.6")));
     },
   }),
   async write(ctx, { creations, changes, deletions }) {
     if (creations.length > 0)
       await createEvents(
         ctx,
-        creations.map(({ values }, at) => newEventOf(values as Static<typeof newEvent>, at)),
+        await mapInSlices(creations, ({ values }, at) => newEventOf(values as Static<typeof newEvent>, at)),
       );
     if (changes.length > 0)
       await updateEvents(
         ctx,
-        changes.map(({ current, values }, at) =>
+        await mapInSlices(changes, ({ current, values }, at) =>
           eventChangeOf(idIn(current), settersOf(values), { version: "0.6", prefix: `items[${at}].` }),
         ),
       );
@@ -115,16 +116,31 @@ const assets: RecordDestination = {
       const page = { limit: Math.max(1, parentIds.length) };
       const parents = await listAssets(ctx, { filter: oneOf("id", parentIds), page });
       const names = new Map(parents.items.map(({ id, externalId }) => [id, externalId]));
-      const shown = found.map((asset) => ({
+      const shown = await mapInSlices(found, (asset) => ({
         ...assetJson("0.6")(asset),
         parentExternalId: asset.parentId && names.get(asset.parentId),
       }));
       return byKey("externalId", shown);
     },
   }),
+  inOrder: parentsFirst,
   write: writeAssets,
   guard: (ctx, commit) => ctx.generations.of(ctx.projectId).access.during(commit),
 };
+
+function parentsFirst(rows: readonly Candidate[]): readonly Candidate[] {
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  const placed = new Set<Candidate>();
+  for (const row of rows) {
+    const chain = new Set<Candidate>();
+    for (let at: Candidate | undefined = row; at && !placed.has(at) && !chain.has(at); ) {
+      chain.add(at);
+      at = byKey.get(parentOf(at.values) ?? "");
+    }
+    for (const one of [...chain].reverse()) placed.add(one);
+  }
+  return [...placed];
+}
 
 async function assetsNamed(ctx: RequestContext, externalIds: readonly string[]): Promise<readonly Asset[]> {
   const page = { limit: Math.max(1, externalIds.length) };
@@ -139,7 +155,7 @@ async function writeAssets(ctx: RequestContext, writes: Writes): Promise<void> {
   const found = await assetsNamed(ctx, [...new Set(parents)]);
   const ids = new Map(found.map(({ externalId, id }) => [externalId!, id]));
   const created = new Set(creations.map(({ key }) => key));
-  const items = creations.map(({ key, values: { parentExternalId, ...values } }, at) => {
+  const items = await mapInSlices(creations, ({ key, values: { parentExternalId, ...values } }, at) => {
     const parent = parentExternalId as string | undefined;
     const item = { ...values, refId: key } as unknown as NewAsset;
     if (parent === undefined) return item;
@@ -151,7 +167,7 @@ async function writeAssets(ctx: RequestContext, writes: Writes): Promise<void> {
   });
   if (items.length > 0)
     for (const { externalId, id } of await createAssets(ctx, items)) ids.set(externalId!, id);
-  const moves = changes.map(({ current, values: { parentExternalId, ...values } }, at) => {
+  const moves = await mapInSlices(changes, ({ current, values: { parentExternalId, ...values } }, at) => {
     const place = `items[${at}].`;
     const change = assetChangeOf(idIn(current), settersOf(values), place);
     const parent = parentExternalId as string | null | undefined;
@@ -189,18 +205,18 @@ const series: RecordDestination = {
         filter: oneOf("name", keys),
         page: { limit: keys.length },
       });
-      return byKey("name", items.map(seriesResponse("0.6", { withMetadata: true })));
+      return byKey("name", await mapInSlices(items, seriesResponse("0.6", { withMetadata: true })));
     },
   }),
   async write(ctx, { creations, changes }) {
     if (creations.length > 0)
       await createTimeSeries(
         ctx,
-        creations.map(({ values }, at) => newSeriesOf(values as Static<typeof newSeries>, at)),
+        await mapInSlices(creations, ({ values }, at) => newSeriesOf(values as Static<typeof newSeries>, at)),
       );
     if (changes.length === 0) return;
     const keys = { ids: changes.map(({ current }) => idIn(current)) };
-    const seriesChanges = changes.map(({ values }) => seriesChangeOf(settersOf(values)));
+    const seriesChanges = await mapInSlices(changes, ({ values }) => seriesChangeOf(settersOf(values)));
     await updateTimeSeries(ctx, { keys, changes: seriesChanges, status: 400 });
   },
   guard: (ctx, commit) => {
@@ -221,7 +237,7 @@ const relationships: RecordDestination = {
     async find(ctx, keys) {
       const filter = oneOf("externalId", keys);
       const { items } = await listRelationships(ctx, { filter, page: { limit: keys.length } });
-      return byKey("externalId", items.map(relationshipsJson));
+      return byKey("externalId", await mapInSlices(items, relationshipsJson));
     },
   }),
   /** Relationships have no update: a changed one is created again. */
@@ -234,7 +250,9 @@ const relationships: RecordDestination = {
     });
     const items = [...creations.map(({ values }) => values), ...changed];
     if (items.length === 0) return;
-    const made = items.map((item, at) => newRelationshipOf(item as Static<typeof newRelationship>, at));
+    const made = await mapInSlices(items, (item, at) =>
+      newRelationshipOf(item as Static<typeof newRelationship>, at),
+    );
     await createRelationships(ctx, made);
   },
   guard: unguarded,

@@ -5,6 +5,7 @@ import { parseJson } from "../../../lib/json.ts";
 import { membersIn } from "../../../lib/json-text.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
 import { oneOf } from "../../../query/filter.ts";
+import { mapInSlices } from "../../../query/map-in-slices.ts";
 import { refuseLongColumns } from "../../raw/row-json.rest.ts";
 import { deleteRows, listRows, putRows } from "../../raw/rows.ts";
 import { actions } from "../schema.ts";
@@ -12,35 +13,42 @@ import { comparing } from "./compare.ts";
 import { type RecordDestination, unguarded } from "./destination.ts";
 import { keyIn } from "./record-columns.rest.ts";
 
-export const rawDestination = (name: RawTableName): RecordDestination => ({
-  acl: "rawAcl",
-  keys: [["key"]],
-  columns: undefined,
-  actions,
-  keyOf: keyIn("key"),
-  compare: comparing({
-    fixed: [],
-    check: ({ key: _, ...columns }) => void refuseLongColumns(JSON.stringify(columns), 0),
-    async find(ctx, keys) {
-      const texts = await rowTexts(ctx, name, keys);
-      return new Map(
-        [...texts].map(([key, columns]) => [key, { ...(parseJson(columns) as RecordValues), key }]),
-      );
+export function rawDestination(name: RawTableName): RecordDestination {
+  /** The exact JSON of rows that were compared, for those that change. */
+  const written = new WeakMap<RecordValues, string>();
+  return {
+    acl: "rawAcl",
+    keys: [["key"]],
+    columns: undefined,
+    actions,
+    keyOf: keyIn("key"),
+    compare: comparing({
+      fixed: [],
+      check: ({ key: _, ...columns }) => void refuseLongColumns(JSON.stringify(columns), 0),
+      async find(ctx, keys) {
+        const texts = await rowTexts(ctx, name, keys);
+        const found = await mapInSlices([...texts], ([key, columns]) => {
+          const current: RecordValues = { ...(parseJson(columns) as RecordValues), key };
+          written.set(current, columns);
+          return [key, current] as const;
+        });
+        return new Map(found);
+      },
+    }),
+    async write(ctx, { creations, changes, deletions }) {
+      const whole = [
+        ...(await mapInSlices(creations, ({ key, values }) => rawRowOf(key, values))),
+        ...(await mapInSlices(changes, ({ key, current, values }) => ({
+          ...{ key, columns: withColumns(written.get(current)!, values) },
+        }))),
+      ];
+      if (whole.length > 0) await putRows(ctx, name, { rows: whole, ensureParent: true });
+      const gone = deletions.map(({ key }) => key);
+      if (gone.length > 0) await deleteRows(ctx, name, gone);
     },
-  }),
-  async write(ctx, { creations, changes, deletions }) {
-    const keys = changes.map(({ key }) => key);
-    const texts = keys.length > 0 ? await rowTexts(ctx, name, keys) : new Map<string, string>();
-    const whole = [
-      ...creations.map(({ key, values }) => rawRowOf(key, values)),
-      ...changes.map(({ key, values }) => ({ key, columns: withColumns(texts.get(key) ?? "{}", values) })),
-    ];
-    if (whole.length > 0) await putRows(ctx, name, { rows: whole, ensureParent: true });
-    const gone = deletions.map(({ key }) => key);
-    if (gone.length > 0) await deleteRows(ctx, name, gone);
-  },
-  guard: unguarded,
-});
+    guard: unguarded,
+  };
+}
 
 interface RawTableName {
   readonly database: string;

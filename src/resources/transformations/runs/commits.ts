@@ -70,8 +70,10 @@ export async function commitRows(
   const assumed = new Set(work.isPlan ? rows.map(({ key }) => key) : []);
   const whole = await attempt(ctx, work, { rows, assumed }, true);
   if (!(whole instanceof Failure)) return [whole];
-  if (work.isPlan || work.onError === "skip") return halves(ctx, work, { rows, assumed }, whole);
-  const parts = await halves(ctx, { ...work, isPlan: true }, { rows, assumed: keysOf(rows) }, whole);
+  const inOrder = work.destination.inOrder?.(rows) ?? rows;
+  if (work.isPlan || work.onError === "skip") return halves(ctx, work, { rows: inOrder, assumed }, whole);
+  const all = { rows: inOrder, assumed: keysOf(rows) };
+  const parts = await halves(ctx, { ...work, isPlan: true }, all, whole);
   throw new RowsRefused(parts.flatMap(({ refused }) => refused));
 }
 

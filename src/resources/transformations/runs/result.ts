@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
+import { TimeSlice } from "../../../lib/time-slice.ts";
 import { limits } from "../../../limits.ts";
 import {
   type SqlColumn,
@@ -49,7 +50,9 @@ export async function readResult(
   let read = 0;
   const keys = new RepeatedKeys();
   const onRows = async (rows: readonly SqlRow[]) => {
+    const slice = new TimeSlice(limits.timeSliceMs);
     for (const row of rows) {
+      if (slice.isOver()) await slice.next(ctx.signal);
       read += 1;
       const candidate = candidateOf({ destination, key, columns, nulls }, row, read);
       if ("reason" in candidate) consumer.onRefused([candidate]);

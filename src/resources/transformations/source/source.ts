@@ -3,7 +3,7 @@ import type { RequestContext } from "../../../context.ts";
 import { Failure } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
-import { everything } from "../../../query/filter.ts";
+import { everything, type Filter } from "../../../query/filter.ts";
 import type { Page, PageQuery } from "../../../query/page.ts";
 import type {
   SqlColumn,
@@ -27,17 +27,20 @@ import { listRelationships } from "../../relationships/relationships.ts";
 import { listTimeSeries } from "../../timeseries/timeseries.ts";
 import { inTransaction } from "../runs/commits.ts";
 import { describeAggregates, readAggregatePages } from "./aggregates-source.ts";
+import { filtersOf } from "./lookups.ts";
 import { describeRaw, readRaw } from "./raw-source.ts";
 
 /** Reads a page with at least these columns. */
 type ReadPage = (
   ctx: RequestContext,
-  page: PageQuery,
+  query: { readonly filter: Filter; readonly page: PageQuery },
   fields: readonly string[],
 ) => Promise<Page<RecordValues>>;
 
 interface RecordTable {
   readonly columns: readonly SqlColumn[];
+  /** Columns with an index. */
+  readonly keys?: readonly string[];
   readonly page: ReadPage;
 }
 
@@ -46,18 +49,17 @@ const columns = (type: NonNullable<SqlColumn["type"]>, ...names: readonly string
 
 const mapped =
   <Row>(
-    read: (ctx: RequestContext, page: PageQuery) => Promise<Page<Row>>,
+    read: (ctx: RequestContext, query: Parameters<ReadPage>[1]) => Promise<Page<Row>>,
     toJson: (row: Row) => object,
   ): ReadPage =>
-  async (ctx, page) => {
-    const found = await read(ctx, page);
+  async (ctx, query) => {
+    const found = await read(ctx, query);
     return { ...found, items: found.items.map((row) => toJson(row) as RecordValues) };
   };
 
 /** Stored records have the values of the columns under the same names. */
 const stored = (page: Promise<Page<object>>) => page as Promise<Page<RecordValues>>;
 
-const filter = everything;
 const common = [
   ...columns("text", "externalId"),
   ...columns("integer", "id", "dataSetId", "createdTime", "lastUpdatedTime"),
@@ -65,11 +67,14 @@ const common = [
 ];
 
 /** The path of an asset needs the assets above it. */
-const wholeAssets = mapped((ctx, page) => listAssets(ctx, { filter, page }), assetJson("0.6"));
+const wholeAssets = mapped(listAssets, assetJson("0.6"));
 
 /** The latest points, of series that have one. */
-async function latestOfSeries(ctx: RequestContext, page: PageQuery): Promise<Page<RecordValues>> {
-  const found = await listTimeSeries(ctx, { filter, page, fields: ["id", "name"] });
+async function latestOfSeries(
+  ctx: RequestContext,
+  query: Parameters<ReadPage>[1],
+): Promise<Page<RecordValues>> {
+  const found = await listTimeSeries(ctx, { ...query, fields: ["id", "name"] });
   const names = new Map(found.items.map(({ id, name }) => [id, name]));
   const latest = await latestVisiblePoints(ctx, [...names.keys()]);
   const items = latest.flatMap(({ series, point }) => {
@@ -90,10 +95,11 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("integer", "parentId", "depth"),
       ...columns("json", "path"),
     ],
-    page: (ctx, page, fields) =>
+    keys: ["id", "externalId", "name", "parentId"],
+    page: (ctx, query, fields) =>
       fields.includes("path")
-        ? wholeAssets(ctx, page, fields)
-        : stored(listAssetColumns(ctx, { fields, page })),
+        ? wholeAssets(ctx, query, fields)
+        : stored(listAssetColumns(ctx, { ...query, fields })),
   },
   series: {
     columns: [
@@ -102,8 +108,9 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("integer", "assetId"),
       ...columns("boolean", "isString", "isStep"),
     ],
-    page: (ctx, page, fields) =>
-      stored(listTimeSeries(ctx, { filter, page, fields: [...new Set(["id", "name", ...fields])] })),
+    keys: ["id", "name", "externalId", "assetId"],
+    page: (ctx, query, fields) =>
+      stored(listTimeSeries(ctx, { ...query, fields: [...new Set(["id", "name", ...fields])] })),
   },
   events: {
     columns: [
@@ -112,7 +119,8 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("integer", "startTime", "endTime"),
       ...columns("json", "assetIds"),
     ],
-    page: mapped((ctx, page) => listEvents(ctx, { filter, direction: "ascending", page }), eventJson("0.6")),
+    keys: ["id", "externalId"],
+    page: mapped((ctx, query) => listEvents(ctx, { ...query, direction: "ascending" }), eventJson("0.6")),
   },
   files: {
     columns: [
@@ -122,7 +130,8 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("integer", "uploadedAt"),
       ...columns("json", "assetIds"),
     ],
-    page: mapped((ctx, page) => listFiles(ctx, { filter, newestFirst: false, page }), fileJson("0.6")),
+    keys: ["id", "externalId"],
+    page: mapped((ctx, query) => listFiles(ctx, { ...query, newestFirst: false }), fileJson("0.6")),
   },
   latest: {
     columns: [
@@ -139,7 +148,8 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
       ...columns("real", "confidence"),
       ...columns("json", "labels"),
     ],
-    page: mapped((ctx, page) => listRelationships(ctx, { filter, page }), relationshipsJson),
+    keys: ["id", "externalId", "sourceExternalId", "targetExternalId"],
+    page: mapped(listRelationships, relationshipsJson),
   },
 };
 
@@ -178,9 +188,9 @@ async function describe(ctx: RequestContext, name: SqlTableName): Promise<SqlTab
     if (name.name === "aggregates") return describeAggregates(ctx, name.args);
     const table = Object.hasOwn(recordTables, name.name) && name.args.length === 0;
     if (!table) return undefined;
-    const { columns, page } = recordTables[name.name]!;
-    await page(ctx, { limit: 1 }, []);
-    return { columns, hasCommits: false };
+    const { columns, keys = [], page } = recordTables[name.name]!;
+    await page(ctx, { filter: everything, page: { limit: 1 } }, []);
+    return { columns, keys, hasCommits: false };
   }
   return describeRaw(ctx, name);
 }
@@ -189,8 +199,9 @@ async function* readPages(ctx: RequestContext, name: SqlTableName, read: SqlRead
   if (name.kind === "records") {
     if (name.name === "aggregates") return yield* readAggregatePages(ctx, name.args, read.columns);
     const table = recordTables[name.name]!;
-    for await (const rows of pages((page) => table.page(ctx, page, read.columns)))
-      yield JSON.stringify(rows.map((row) => read.columns.map((column) => sqlValue(row[column]))));
+    for (const filter of filtersOf(read))
+      for await (const rows of pages((page) => table.page(ctx, { filter, page }, read.columns)))
+        yield JSON.stringify(rows.map((row) => read.columns.map((column) => sqlValue(row[column]))));
     return;
   }
   yield* readRaw(ctx, name, read);
