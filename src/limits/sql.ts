@@ -21,7 +21,7 @@ export const sqlLimits = {
   sqlLookupRowsMax: limit(
     20_000,
     "rows",
-    "Rows of a table whose values find the rows of a joined table. With more, the joined table is read in full.",
+    "Rows of a table whose values find the rows of a joined one. With more, that one is read in full.",
   ),
   sqlLookupLengthMax: limit(1_024, "characters", "Such a value. No key is longer."),
   sqlLookupsAtOnce: limit(1_000, "values", "Such values in one read of the catalog."),

@@ -1,10 +1,13 @@
 // Queries in real processes: results, refusals, and the bounds that end hostile ones.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 import { processSqlRunner } from "./process-runner.ts";
 import {
   type SqlColumn,
@@ -90,7 +93,7 @@ const plant = {
   "plant.odd names": ['{"a.b":1,"q\\"uo\'te":"two","Key":3,"A":null,"a":5,"big":12345678901234567}'],
 };
 
-async function run(sql: string, more: Partial<SqlRequest> = {}) {
+async function run(sql: string, more: Partial<SqlRequest> = {}, until: AbortSignal = signal) {
   const source = new TestSource(plant);
   const columns: SqlColumn[] = [];
   const rows: SqlRow[] = [];
@@ -101,7 +104,7 @@ async function run(sql: string, more: Partial<SqlRequest> = {}) {
       onRows: (batch) => void rows.push(...batch),
       ...more,
     },
-    signal,
+    until,
   );
   return { columns, rows, summary, reads: source.reads };
 }
@@ -330,6 +333,64 @@ test("errors of the source and of the consumer reject as they are; an abort ends
   };
   await assert.rejects(runner.run(request, aborted.signal), EvalError);
 });
+
+test("the process of a query has no network and starts no programs", async () => {
+  const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  let connections = 0;
+  server.on("connection", () => {
+    connections += 1;
+  });
+  const ended = new AbortController();
+  const endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n";
+  const running = run(endless, {}, ended.signal).catch(() => undefined);
+  let command: readonly string[] | undefined;
+  while (!command) {
+    await wait(50);
+    command = commandsOf(process.pid).find((one) => one.at(-1)?.endsWith("engine-process.ts"));
+  }
+  ended.abort();
+  await running;
+  const probe = `
+    const [net, host] = [require("node:net"), "127.0.0.1"];
+    const report = (name) => (problem) => console.log(name, problem?.code ?? "reached");
+    const attempts = {
+      tcp: (done) => net.connect(${port}, host, () => done()).on("error", done),
+      http: (done) => require("node:http").get({ port: ${port}, host }, () => done()).on("error", done),
+      fetch: (done) => fetch("http://127.0.0.1:${port}").then(() => done(), (one) => done(one.cause)),
+      udp: (done) => require("node:dgram").createSocket("udp4").on("error", done).send("x", 9, host, done),
+      dns: (done) => require("node:dns").lookup("localhost", done),
+      listen: (done) => net.createServer().on("error", done).listen(0, () => done()),
+      program: (done) => require("node:child_process").spawn("true").on("error", done).on("spawn", done),
+      file: (done) => require("node:fs").readFile("/etc/passwd", done),
+    };
+    for (const [name, start] of Object.entries(attempts))
+      try { start(report(name)); } catch (problem) { report(name)(problem); }
+    setTimeout(() => process.exit(), 2_000);`;
+  const [program, ...words] = [...command.slice(0, -1), "-e", probe];
+  const { stdout } = await promisify(execFile)(program!, words);
+  server.close();
+  const lines = stdout.trim().split("\n").sort();
+  const denied = ["dns", "fetch", "file", "http", "listen", "program", "tcp", "udp"];
+  assert.deepEqual(
+    lines,
+    denied.map((name) => `${name} ERR_ACCESS_DENIED`),
+  );
+  assert.equal(connections, 0);
+});
+
+/** The commands of the processes that this one has started. */
+const commandsOf = (parent: number): string[][] =>
+  readdirSync("/proc").flatMap((name) => {
+    try {
+      const status = readFileSync(`/proc/${name}/status`, "utf8");
+      if (!status.includes(`\nPPid:\t${parent}\n`)) return [];
+      return [readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").slice(0, -1)];
+    } catch {
+      return [];
+    }
+  });
 
 test("a query ends with its server, also when that is killed", async (t) => {
   const endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n";

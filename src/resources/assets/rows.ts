@@ -134,8 +134,8 @@ interface ColumnsQuery {
 }
 
 /**
- * Returns one page of these stored columns of the matching assets that the caller may see, by id. Takes a fifth of the
- * time of `listAssets`.
+ * Returns one page of these stored columns of the matching assets that the caller may see, by id. Takes a
+ * fifth of the time of `listAssets`.
  */
 export async function listAssetColumns(
   ctx: RequestContext,

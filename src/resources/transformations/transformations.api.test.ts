@@ -379,3 +379,18 @@ test("a run that ends at any step leaves whole commits, which its record counts"
   assert.deepEqual([last["status"], last["read"]], ["COMPLETED", rows]);
   assert.equal(await written(), rows);
 });
+
+test("a refused row takes no child with it whose parent comes later", async () => {
+  const name = (at: number) => `chain-${String(at).padStart(2, "0")}`;
+  const rows = Array.from(
+    { length: 16 },
+    (_, at) => `('${name(at)}', ${at < 15 ? `'${name(at + 1)}'` : "NULL"})`,
+  );
+  const query = `SELECT column1 AS externalId, column1 AS name, column2 AS parentExternalId
+    FROM (VALUES ${rows.join(", ")}, ('lone', 'nowhere'))`;
+  const id = await transformation("chain", query, { onError: "skip" });
+  const first = await run(id);
+  assert.deepEqual([first["created"], first["refused"]], [16, 1], JSON.stringify(first["errors"]));
+  const second = await run(id);
+  assert.deepEqual([second["unchanged"], second["refused"]], [16, 1]);
+});

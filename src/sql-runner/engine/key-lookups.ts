@@ -2,11 +2,11 @@
 // column of another table has.
 //
 // That is sound if the equality is one of the conditions joined by AND in the WHERE of the SELECT, in the ON
-// of an inner join, or in the ON by which the table itself is joined from the left. Both tables must be in the
-// query once, in the same FROM. A table for which these rules find nothing is read in full.
+// of an inner join, or in the ON by which the table itself is joined from the left. Both tables must be in
+// the query once, in the same FROM. A table for which these rules find nothing is read in full.
 import { type SqlToken, sameName } from "../tokens.ts";
 import { isSymbol, isWord } from "./query-text.ts";
-import { afterWhere, aliasAt, endOf, levelsOf, onlyPlaceOf, type RawName, unclear } from "./scopes.ts";
+import { afterWhere, aliasAt, endOf, levelsOf, onlyPlaceOf, type TableRef, unclear } from "./scopes.ts";
 
 /** Rows of a table are needed if `column` has one of the values of `from.column` in the other table. */
 export interface KeyLookup<Table> {
@@ -19,9 +19,9 @@ const afterOn = ["JOIN", "LEFT", "INNER", "CROSS", "ON", "WHERE", ",", ...afterW
 const outer = ["RIGHT", "FULL", "NATURAL", "USING"];
 
 /** All lookups of a table by columns of others. */
-export function keyLookups<Table extends RawName>(
+export function keyLookups<Table extends TableRef>(
   tokens: readonly SqlToken[],
-  table: RawName,
+  table: TableRef,
   others: readonly Table[],
 ): KeyLookup<Table>[] {
   if (tokens.some((token) => outer.some((word) => isWord(token, word)))) return [];
@@ -49,7 +49,7 @@ interface Place {
 }
 
 /** Undefined if the table is in the query more than once, or its alias has two meanings. */
-function placeIn(tokens: readonly SqlToken[], level: readonly number[], table: RawName): Place | undefined {
+function placeIn(tokens: readonly SqlToken[], level: readonly number[], table: TableRef): Place | undefined {
   const at = onlyPlaceOf(tokens, table);
   if (at === undefined) return undefined;
   let from = at;

@@ -5,10 +5,10 @@
 // do not know is read in full; `is_new` is evaluated for each row in any case.
 import { type SqlToken, sameName } from "../tokens.ts";
 import { commitColumn, isSymbol, isWord } from "./query-text.ts";
-import { afterWhere, aliasAt, endOf, levelsOf, onlyPlaceOf, type RawName, unclear } from "./scopes.ts";
+import { afterWhere, aliasAt, endOf, levelsOf, onlyPlaceOf, type TableRef, unclear } from "./scopes.ts";
 
 /** The name of the `is_new`; undefined if all rows of the table are needed. */
-export function newRowsFilter(tokens: readonly SqlToken[], name: RawName): string | undefined {
+export function newRowsFilter(tokens: readonly SqlToken[], name: TableRef): string | undefined {
   const at = onlyPlaceOf(tokens, name);
   if (at === undefined) return undefined;
   if (tokens.some((token) => isWord(token, "NATURAL") || isWord(token, "USING"))) return undefined;

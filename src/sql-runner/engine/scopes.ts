@@ -2,13 +2,13 @@
 import { type SqlToken, sameName } from "../tokens.ts";
 import { isSymbol, isWord } from "./query-text.ts";
 
-export interface RawName {
+export interface TableRef {
   readonly schema: string;
   readonly table: string;
 }
 
 export const afterWhere = ["GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT"];
-export const afterTable = [
+const afterTable = [
   ...["JOIN", "LEFT", "INNER", "CROSS", "RIGHT", "FULL", "OUTER", "ON", "WHERE", "INDEXED", "NOT"],
   ...afterWhere,
 ];
@@ -16,7 +16,7 @@ export const afterTable = [
 export const unclear = ["OR", "BETWEEN", "CASE", "SELECT"];
 
 /** The place of `"schema"."table"` if no other name in the query can mean the same table. */
-export function onlyPlaceOf(tokens: readonly SqlToken[], { schema, table }: RawName): number | undefined {
+export function onlyPlaceOf(tokens: readonly SqlToken[], { schema, table }: TableRef): number | undefined {
   const places: number[] = [];
   for (const [at, { kind, value }] of tokens.entries()) {
     if (!sameName(value, table)) continue;
@@ -44,7 +44,10 @@ export function levelsOf(tokens: readonly SqlToken[]): number[] {
   });
 }
 
-/** The first place after `start` that ends its clause: one of these words or symbols, or the end of its SELECT. */
+/**
+ * The first place after `start` that ends its clause: one of these words or symbols, or the end of its
+ * SELECT.
+ */
 export function endOf(
   tokens: readonly SqlToken[],
   level: readonly number[],
