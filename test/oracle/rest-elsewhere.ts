@@ -1,7 +1,7 @@
 // Reads over REST of records without assets, visible to every caller with the right or to none; and reads
 // that compute from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
-import { everyRight, holds, may, type Plant, type Thing } from "./plant.ts";
+import { aclOf, everyRight, holds, may, type Plant, type Thing } from "./plant.ts";
 import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 import { anyId, below, pointsOf, pointTimes, words } from "./rest-reads.ts";
 
@@ -32,6 +32,11 @@ export async function fillElsewhere(admin: Client, plant: Plant): Promise<void> 
   }));
   await admin(`POST ${below("0.6")}/connectors/report`, { items: connectors });
   await fillSuggestions(admin, plant);
+  const transformations = names.map((externalId) => ({
+    ...{ externalId, name: labelOf(externalId), query: "SELECT 'a' AS externalId" },
+    ...{ destination: { type: "events" }, action: "upsert" },
+  }));
+  await admin(`POST ${below("0.6")}/transformations`, { items: transformations });
   plant.tableAssetIds = plant
     .of("assets")
     .slice(0, 20)
@@ -157,6 +162,46 @@ function connectors({ random }: RandomCaller): RandomRequest {
     needs: ["connectorsAcl", "READ"],
     seen: (reply) => reply.json.data.items.map((item) => item["name"]),
     expected: names.filter(isFound),
+  };
+}
+
+const transforming = ["transformationsAcl", "READ"] as const;
+
+function transformations(caller: RandomCaller): RandomRequest {
+  // Each query is a process.
+  if (caller.random.chance(0.2)) return queryOfRecords(caller);
+  const externalId = caller.random.pick([...names, "none"]);
+  return {
+    ask: `GET ${below("0.6")}/transformations?externalId=${encodeURIComponent(externalId)}`,
+    needs: transforming,
+    seen: (reply) => reply.json.data.items.map((item) => item["externalId"]),
+    expected: names.filter((one) => one === externalId),
+  };
+}
+
+/** A query has the rights of its caller; a kind that the caller may not read is no table. */
+function queryOfRecords({ plant, rights, random }: RandomCaller): RandomRequest {
+  const visible = (kind: "assets" | "timeseries") =>
+    holds(rights, aclOf[kind], "READ")
+      ? plant.of(kind).filter((one) => may(plant, rights, "READ", one))
+      : undefined;
+  const [assets, series] = [visible("assets"), visible("timeseries")];
+  const ids = new Set(assets?.map(({ id }) => id));
+  const [query, found] = random.pick<[string, readonly Thing[] | undefined]>([
+    ["SELECT name FROM millrace.assets", assets],
+    ["SELECT name FROM millrace.series", series],
+    [
+      "SELECT s.name FROM millrace.series s JOIN millrace.assets a ON a.id = s.assetId",
+      assets && series?.filter(({ assetIds: [id] }) => id !== undefined && ids.has(id)),
+    ],
+  ]);
+  return {
+    ask: `POST ${below("0.6")}/transformations/preview`,
+    body: { query: `${query} ORDER BY 1`, limit: 1_000 },
+    needs: transforming,
+    refusals: "by status",
+    seen: (reply) => (reply.json as unknown as { data: { rows: string[][] } }).data.rows.map(([one]) => one),
+    expected: found ? found.map(({ name }) => name).sort() : { status: 400 },
   };
 }
 
@@ -357,7 +402,7 @@ function job({ plant, rights }: RandomCaller): RandomRequest {
 
 export const readsElsewhere = [
   ...[relationships, oneRelationship, relationshipsOfAsset, filteredRelationships],
-  ...[trends, connectors, connectorsOverOData, raw, tablesOfAsset, tagMatching, tagMatching],
+  ...[trends, transformations, connectors, connectorsOverOData, raw, tablesOfAsset, tagMatching, tagMatching],
   ...[suggestions, oneSuggestion, suggestionsOverOData],
   ...[sum, sum, similarity, similarity],
 ];

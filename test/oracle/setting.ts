@@ -120,6 +120,7 @@ export function someRights(plant: Plant, random: Random): Rights {
     { acl: "trendsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "connectorsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "suggestionsAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "transformationsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["LIST"], scope: { kind: "all" } },
     { acl: "analyticsAcl", actions: ["EXECUTE", "READ"], scope: { kind: "all" } },

@@ -1,0 +1,137 @@
+// Runs of new rows that stop at each of their steps in the catalog, while others write rows: no row is lost,
+// and only a successful run moves the mark.
+import assert from "node:assert/strict";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { startTestServer, type TestServer } from "../../../../test/support/server.ts";
+import { Transformations } from "../../../../test/support/transformations.ts";
+import type { RequestContext } from "../../../context.ts";
+import { unboundedMemory } from "../../../query/read-within.ts";
+import type { CatalogReader, CatalogWriter, ProjectCatalog } from "../../../storage/catalog.ts";
+import { allProjects } from "../../projects/projects.ts";
+import { startRun } from "./runs.ts";
+
+let server: TestServer;
+let on: Transformations;
+before(async () => {
+  server = await startTestServer();
+  on = new Transformations(server);
+});
+after(() => server.close());
+
+/** Counts the steps of one run, and stops it at one of them. */
+interface Steps {
+  count: number;
+  readonly stopAt: number;
+  /** Whether every later step fails too, as after the end of the server. */
+  readonly isEnd: boolean;
+  readonly onStop: () => void;
+}
+
+const steps = new AsyncLocalStorage<Steps>();
+
+function step(): void {
+  const of = steps.getStore();
+  if (!of) return;
+  of.count += 1;
+  if (of.count === of.stopAt) of.onStop();
+  if (of.count === of.stopAt || (of.isEnd && of.count > of.stopAt)) throw new Error("stopped by the test");
+}
+
+/** Each read and each change is a step, and so is the time after a commit. */
+const counting = <Tx extends object>(tx: Tx): Tx =>
+  new Proxy(tx, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return async (...given: unknown[]) => {
+        step();
+        return (member as (...given: unknown[]) => unknown).apply(target, given);
+      };
+    },
+  });
+
+function countCatalog(): void {
+  const { services } = server.app;
+  const { catalog } = services;
+  const counted: ProjectCatalog = {
+    read: (tenant, work) => catalog.read(tenant, (tx: CatalogReader) => work(counting(tx))),
+    write: async (project, work) => {
+      const done = await catalog.write(project, (tx: CatalogWriter) => work(counting(tx)));
+      step();
+      return done;
+    },
+    lastId: () => catalog.lastId(),
+    close: () => catalog.close(),
+  };
+  Object.assign(services, { catalog: counted });
+}
+
+async function contextOf(): Promise<RequestContext> {
+  const { services } = server.app;
+  const [project] = await services.catalog.read("system", allProjects);
+  const { id: projectId, urlName: projectUrlName } = project!;
+  const [{ ownerId }] = (await on.ask("GET /transformations")).items as unknown as [{ ownerId: number }];
+  const caller = (await services.keys.callerAs(ownerId, { projectId, projectUrlName }))!;
+  return { ...services, caller, projectId, signal: new AbortController().signal, memory: unboundedMemory };
+}
+
+const rows = new Map<string, number>();
+let written = 0;
+async function put(...keys: readonly string[]): Promise<void> {
+  const items = keys.map((key) => {
+    written += 1;
+    rows.set(key, written);
+    return [key, { value: written }] as const;
+  });
+  await on.putRaw(["plant", "rows"], Object.fromEntries(items));
+}
+
+const marksOf = async (id: number) => (await on.ask(`GET /transformations/${id}`)).items[0]!["marks"];
+
+/** Starts a run that stops at this step; returns the number of its steps, once it has ended. */
+async function stoppedRun(id: number, stopAt: number, isEnd: boolean): Promise<number> {
+  let writing: Promise<void> = Promise.resolve();
+  const onStop = () => {
+    // Outside of the run, whose write transaction it may have to wait for.
+    writing = steps.exit(() => put("a", `w${stopAt % 5}`));
+  };
+  const of: Steps = { count: 0, stopAt, isEnd, onStop };
+  const ctx = await contextOf();
+  const before = await marksOf(id);
+  const run = await steps.run(of, () => startRun(ctx, id).catch(() => undefined));
+  const { jobs } = server.app.services.transformations;
+  while (run && jobs.progressOf(run.id) !== undefined) await pause(5);
+  await writing;
+  const [{ status }] = (await on.ask(`GET /transformations/${id}/runs?limit=1`)).items as [
+    { status: string },
+  ];
+  if (status !== "COMPLETED") assert.deepEqual(await marksOf(id), before, `step ${stopAt}: ${status}`);
+  if (status !== "RUNNING") return of.count;
+  assert.ok(isEnd || !run, `step ${stopAt}: a fault ends a run`);
+  await server.restart();
+  countCatalog();
+  return of.count;
+}
+
+test("a run of new rows that stops at any step loses none", { timeout: 900_000 }, async () => {
+  countCatalog();
+  await put("a", "b", "c");
+  const query = "SELECT key AS externalId, value AS description FROM plant.rows WHERE is_new('rows')";
+  const id = await on.save("rows", query, { destination: { type: "events" } });
+  assert.equal((await on.run(id))["status"], "COMPLETED");
+  const whole = await stoppedRun(id, Number.POSITIVE_INFINITY, false);
+  assert.ok(whole > 10, `${whole} steps`);
+  for (const isEnd of [false, true])
+    for (let stopAt = 1; stopAt <= whole; stopAt += 1) {
+      await put(`n${stopAt % 7}`);
+      await stoppedRun(id, stopAt, isEnd);
+      // A successful run in between, so that a mark which has moved too far would lose the rows before it.
+      if (stopAt % 3 === 0) assert.equal((await on.run(id))["status"], "COMPLETED");
+    }
+  assert.equal((await on.run(id))["status"], "COMPLETED");
+  const events = (await on.ask("GET /events?limit=1000")).items;
+  const found = events.map((event) => [event["externalId"], Number(event["description"])]);
+  assert.deepEqual(new Map(found as [string, number][]), rows);
+});
