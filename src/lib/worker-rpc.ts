@@ -1,4 +1,5 @@
-// Requests to a worker thread and their replies. All pending requests are rejected when the thread ends.
+// Requests to a worker thread and their replies, which come alone or as an array. All pending requests are
+// rejected when the thread ends.
 import type { Worker } from "node:worker_threads";
 
 /** A reply carries the id of its request. Messages with other ids are ignored. */
@@ -17,7 +18,9 @@ export class WorkerRpc<Request, Reply extends Identified> {
   /** `name` is the thread's name in error messages. */
   constructor(worker: Worker, name: string) {
     this.#worker = worker;
-    worker.on("message", (reply: Reply) => this.#take(reply.id)?.resolve(reply));
+    worker.on("message", (message: Reply | readonly Reply[]) => {
+      for (const reply of [message].flat() as Reply[]) this.#take(reply.id)?.resolve(reply);
+    });
     worker.once("error", (cause) => this.#fail(new Error(`${name} failed: ${String(cause)}`, { cause })));
     worker.once("exit", () => {
       this.#fail(new Error(`${name} has ended`));
@@ -45,11 +48,17 @@ export class WorkerRpc<Request, Reply extends Identified> {
   }
 
   /** Sends a request. Resolves with its reply; rejects when the thread has ended. */
-  async request(message: Request & Identified): Promise<Reply> {
+  request(message: Request & Identified): Promise<Reply> {
+    const reply = this.replyTo(message.id);
+    if (!this.#failure) this.post(message);
+    return reply;
+  }
+
+  /** Resolves with the reply to a request that the caller posts; rejects when the thread has ended. */
+  async replyTo(id: number): Promise<Reply> {
     if (this.#failure) throw this.#failure;
     const pending = Promise.withResolvers<Reply>();
-    this.#pending.set(message.id, pending);
-    this.#worker.postMessage(message);
+    this.#pending.set(id, pending);
     return await pending.promise;
   }
 

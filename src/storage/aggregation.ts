@@ -40,8 +40,17 @@ export interface NumberPoint {
 const noValue = Number.NaN;
 /** Aggregates over the values of the points. */
 const valueAggregates: readonly BucketValue[] = ["min", "max", "sum", "discreteVariance"];
+/** Aggregates that depend on the points in a bucket alone, not on the points before and after it. */
+const ownAggregates: readonly BucketValue[] = [
+  ...valueAggregates,
+  ...(["count", "firstTime", "firstValue", "lastTime", "lastValue"] as const),
+];
 /** Aggregates over the interpolated series. */
 const timeAggregates: readonly BucketValue[] = ["average", "continuousVariance", "definedMs"];
+
+/** Whether an aggregate depends on the last point before the range, or on the first one after it. */
+export const needsNeighbours = ({ aggregates }: Pick<AggregateQuery, "aggregates">): boolean =>
+  !aggregates.every((name) => ownAggregates.includes(name));
 
 export class Aggregation {
   readonly #query: Omit<AggregateQuery, "series">;
@@ -74,7 +83,9 @@ export class Aggregation {
   readonly #rowTimes: number[] = [];
   readonly #rows: readonly number[][];
 
-  /** `before` is the last point of the series before `startMs`, if there is one. */
+  /**
+   * `before` is the last point of the series before `startMs`, if there is one and `needsNeighbours`.
+   */
   constructor(query: Omit<AggregateQuery, "series">, before?: NumberPoint) {
     const wants = (names: readonly BucketValue[]) => names.some((name) => query.aggregates.includes(name));
     this.#query = query;
@@ -135,7 +146,7 @@ export class Aggregation {
     this.#remember(summary.lastMs, summary.lastValue);
   }
 
-  /** Returns the result. `after` is the first point of the series at or after `endMs`, if there is one. */
+  /** Returns the result. `after` is the first point of the series at or after `endMs`, as `before`. */
   finish(after?: NumberPoint): AggregateColumns {
     const { endMs, isStep } = this.#query;
     if (!this.isFull && this.#hasLast) {

@@ -135,7 +135,7 @@ const rangeOf = ({ where }: Select, endMs: number): TimeRange => ({
 });
 
 /** Groups that are read at once, as far as they have at most so many buckets together. */
-const [groupsAtOnce, bucketsAtOnce] = [8, 20_000];
+const [groupsAtOnce, bucketsAtOnce] = [64, 20_000];
 
 async function* aggregatedSeries(
   ctx: RequestContext,

@@ -12,7 +12,7 @@
 // `storage/aggregation.ts` makes the rows of the result from these summaries and points.
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
-import { Aggregation, type NumberPoint } from "../aggregation.ts";
+import { Aggregation, type NumberPoint, needsNeighbours } from "../aggregation.ts";
 import {
   concatRanges,
   firstAtOrAfter,
@@ -112,7 +112,9 @@ export class SeriesReader {
 
   aggregate(query: AggregateQuery): AggregateColumns {
     const { startMs, endMs } = query;
-    const aggregation = new Aggregation(query, this.lastBefore(startMs) as NumberPoint | undefined);
+    const hasNeighbours = needsNeighbours(query);
+    const before = hasNeighbours ? this.lastBefore(startMs) : undefined;
+    const aggregation = new Aggregation(query, before as NumberPoint | undefined);
     const grid = this.#table.bucketCache.gridFor(this.#key.series, query);
     const head = this.#head?.points() ?? noPoints;
     for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
@@ -128,11 +130,9 @@ export class SeriesReader {
         atMs = untilMs;
       }
     }
-    const after = aggregation.isFull ? undefined : this.#firstFrom(endMs);
-    this.#refuseIfDamaged(
-      startMs,
-      aggregation.isFull ? aggregation.completedByMs : (after?.timeMs ?? Infinity),
-    );
+    const after = aggregation.isFull || !hasNeighbours ? undefined : this.#firstFrom(endMs);
+    const readToMs = hasNeighbours ? (after?.timeMs ?? Infinity) : endMs - 1;
+    this.#refuseIfDamaged(startMs, aggregation.isFull ? aggregation.completedByMs : readToMs);
     return aggregation.finish(after as NumberPoint | undefined);
   }
 

@@ -55,7 +55,7 @@ export interface RecordToApply {
 
 export type MessageToShard =
   | { readonly kind: "apply"; readonly records: readonly RecordToApply[] }
-  | ({ readonly kind: "call" } & CallMessage);
+  | { readonly kind: "calls"; readonly calls: readonly CallMessage[] };
 
 export interface CallMessage {
   readonly id: number;
@@ -78,7 +78,8 @@ export type CallReply =
       readonly problem: string;
     };
 
-export type MessageFromShard = ConfirmedMessage | CallReply;
+/** The replies to the calls of one message come together, except those that take several turns. */
+export type MessageFromShard = ConfirmedMessage | CallReply | readonly CallReply[];
 
 /** The parts of a `Failure`, whose class does not survive between threads. */
 export interface FailureMessage {

@@ -7,6 +7,7 @@ import type { PointColumns } from "../points.ts";
 import { Shard } from "./shard.ts";
 import type {
   CallMessage,
+  CallReply,
   MessageFromShard,
   MessageToShard,
   RecordToApply,
@@ -38,6 +39,9 @@ class ShardWorker {
   /** The call of the running checkpoint. */
   #checkpointId: number | undefined;
   #isWorkScheduled = false;
+  /** The replies to the calls of the message that is being handled, and the buffers that move with them. */
+  #replies: CallReply[] | undefined;
+  #transfer: ArrayBuffer[] = [];
 
   constructor(port: MessagePort, settings: ShardSettings) {
     this.#port = port;
@@ -60,13 +64,14 @@ class ShardWorker {
     close: (_, id) => {
       this.#shard.close();
       this.#sendResult(id, undefined);
+      this.#sendReplies();
       this.#port.close();
     },
   };
 
   #receive(message: MessageToShard): void {
     if (message.kind === "apply") for (const record of message.records) this.#apply(record);
-    else this.#run(message);
+    else this.#runAll(message.calls);
     if (!this.#isWorkScheduled && this.#shard.hasWork) this.#scheduleWork();
   }
 
@@ -85,8 +90,22 @@ class ShardWorker {
 
   #confirm(): void {
     if (this.#unconfirmed === 0) return;
-    this.#send({ kind: "confirmed", records: this.#unconfirmed });
+    const message: MessageFromShard = { kind: "confirmed", records: this.#unconfirmed };
+    this.#port.postMessage(message);
     this.#unconfirmed = 0;
+  }
+
+  /** Replies to all calls in one message. */
+  #runAll(calls: readonly CallMessage[]): void {
+    this.#replies = [];
+    for (const one of calls) this.#run(one);
+    this.#sendReplies();
+  }
+
+  #sendReplies(): void {
+    if (this.#replies?.length) this.#port.postMessage(this.#replies, this.#transfer);
+    this.#replies = undefined;
+    this.#transfer = [];
   }
 
   #run({ id, call, input }: CallMessage): void {
@@ -125,24 +144,26 @@ class ShardWorker {
     this.#checkpointId = undefined;
   }
 
-  #send(message: MessageFromShard, transfer: ArrayBuffer[] = []): void {
-    this.#port.postMessage(message, transfer);
+  #reply(message: CallReply, transfer?: ArrayBuffer): void {
+    if (this.#replies === undefined) this.#port.postMessage(message);
+    else this.#replies.push(message);
+    if (transfer !== undefined) this.#transfer.push(transfer);
   }
 
   #sendResult(id: number, result: unknown): void {
-    this.#send({ kind: "result", id, result });
+    this.#reply({ kind: "result", id, result });
   }
 
   /** Transfers the times; a column of numbers shares their buffer, so it moves with them. */
   #sendColumns(id: number, { times, values }: PointColumns): void {
-    this.#send({ kind: "result", id, result: { times, values } }, [times.buffer as ArrayBuffer]);
+    this.#reply({ kind: "result", id, result: { times, values } }, times.buffer as ArrayBuffer);
   }
 
   #sendFailure(id: number, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     const failure =
       error instanceof Failure ? { code: error.failure, details: error.details as never } : undefined;
-    this.#send({ kind: "failed", id, problem, ...(failure && { failure }) });
+    this.#reply({ kind: "failed", id, problem, ...(failure && { failure }) });
   }
 }
 
