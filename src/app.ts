@@ -17,6 +17,7 @@ import { refuseWhileCopied } from "./copy/copy-record.ts";
 import { StartRefused } from "./data-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { startDemoThread } from "./demo/demo-thread.ts";
+import { processDrawingReader } from "./drawing-reader/process-reader.ts";
 import { unlessFull } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { addConsole } from "./http/console.ts";
@@ -185,10 +186,11 @@ interface Working {
 const backgroundWork = (
   log: Logger,
   { settings, secretOf }: Working,
-): Pick<Services, "uploads" | "jobs" | "demos" | "transformations"> => ({
+): Pick<Services, "uploads" | "jobs" | "demos" | "transformations" | "drawings"> => ({
   uploads: new KeyedTaskRunner(),
   jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
   demos: new RunningDemos(startDemoThread, (problem) => log.error({ problem }, "The demo plant failed")),
+  drawings: processDrawingReader({ folderPrefix: `millrace-drawing-${nameOf(settings.data)}-` }),
   transformations: {
     columnNames: new LruCache(limits.transformationTablesKnown),
     runner: processSqlRunner({ folderPrefix: `millrace-sql-${nameOf(settings.data)}-` }),

@@ -6,6 +6,7 @@ import type { Generations } from "./access/generations.ts";
 import type { Rights } from "./access/rights.ts";
 import type { Sessions } from "./access/sessions.ts";
 import type { Computing } from "./compute/computing.ts";
+import type { DrawingReader } from "./drawing-reader/drawing-reader.ts";
 import type { InfluxState } from "./influx/influx-state.ts";
 import type { BufferPool } from "./lib/buffer-pool.ts";
 import type { IdSource } from "./lib/ids.ts";
@@ -48,6 +49,7 @@ export interface Services {
   readonly sessions: Sessions;
   readonly models: ModelHosting;
   readonly transformations: TransformationParts;
+  readonly drawings: DrawingReader;
   /** Whose background work is this server's. */
   readonly lease: ServerLease;
   /** Demo plants that run in this process. */

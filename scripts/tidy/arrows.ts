@@ -156,6 +156,7 @@ function partOf(path: string): Part {
   if (first === "errors" || first === "limits") return "errors";
   if (first === "demo") return segmentOf(path, 2) === "demo-runner.ts" ? "port" : "demo";
   if (first === "model-runner") return segmentOf(path, 2) === "model-runner.ts" ? "port" : "runner";
+  if (first === "drawing-reader") return segmentOf(path, 2) === "drawing-reader.ts" ? "port" : "runner";
   if (first === "sql-runner") return segmentOf(path, 2) === "sql-runner.ts" ? "port" : "runner";
   if (first === "storage") return segmentOf(path, 3) === "" ? "port" : "store";
   if (first === "archive" || first === "connectors") return "import";

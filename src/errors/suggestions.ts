@@ -18,4 +18,25 @@ export const suggestionFailures = {
     when: "A request accepts two suggestions for one series, which is linked to one asset at most.",
     message: ({ seriesId }) => `items has more than one suggestion for the series ${seriesId}; accept one`,
   }),
+  "drawing-format": entry<{ readonly name: string; readonly contentType?: string | undefined }>({
+    status: 400,
+    when: "Tags are looked for in a file that is neither SVG nor PDF, by its content type and its name.",
+    message: ({ name, contentType = "no content type" }) =>
+      `${name} is neither SVG nor PDF: it has ${contentType} and another ending than .svg and .pdf`,
+  }),
+  "drawing-too-large": entry<{ readonly name: string; readonly bytes: number; readonly limit: number }>({
+    status: 413,
+    when: "Tags are looked for in a drawing with more bytes than the limit.",
+    message: ({ name, bytes, limit }) => `${name} has ${bytes} bytes; a drawing has at most ${limit}`,
+  }),
+  "drawing-unreadable": entry<{ readonly name: string; readonly problem: string }>({
+    status: 400,
+    when: "A drawing is damaged or needs a password, or reading it goes beyond a bound.",
+    message: ({ name, problem }) => `${name} cannot be read as a drawing: ${problem}`,
+  }),
+  "drawing-changed": entry<{ readonly name: string }>({
+    status: 409,
+    when: "The bytes of a drawing were replaced while tags were looked for in it.",
+    message: ({ name }) => `${name} was replaced meanwhile; try again`,
+  }),
 } as const;

@@ -92,6 +92,7 @@ before(async () => {
     rowDeletions: undefined as never,
     models: undefined as never,
     transformations: undefined as never,
+    drawings: undefined as never,
     sessions: undefined as never,
     computing: undefined as never,
     jobs: undefined as never,

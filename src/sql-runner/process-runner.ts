@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parseJson } from "../lib/json.ts";
 import { Semaphore } from "../lib/semaphore.ts";
 import { limits } from "../limits.ts";
+import { boundedNode } from "../model-runner/bounded-node.ts";
 import { runProcess } from "../model-runner/bounded-process.ts";
 import { type EncodedValue, type EngineMessage, frameOf, framesIn, type QueryTask } from "./frames.ts";
 import { ReplyQueue } from "./reply-queue.ts";
@@ -169,34 +170,10 @@ const sourceFolder = dirname(dirname(program).replace(/[^/\\]+$/, ""));
 /** The packages that functions of queries import. */
 const packages = ["re2js"].map((name) => fileURLToPath(new URL("..", import.meta.resolve(name))));
 
-/** V8 reserves addresses for code, which the kernel counts as data although they take no memory. */
-const reservedBytes = 512 * 2 ** 20;
-/** A process that does not end at the limit of its processor time is killed after this time. */
-const cpuMsSpare = 5_000;
-
-/** The shell sets limits of the kernel. One that is lower already stays as it is. */
-function commandFor(bounds: SqlLimits): [string, ...string[]] {
-  const cpuSeconds = Math.ceil(bounds.cpuMs / 1000);
-  const limitsOfProcess = [
-    "-c 0",
-    `-d ${Math.ceil((bounds.memoryBytes + reservedBytes) / 1024)}`,
-    `-f ${Math.ceil(bounds.diskBytes / 512)}`,
-    `-S -t ${cpuSeconds}`,
-    `-H -t ${cpuSeconds + Math.ceil(cpuMsSpare / 1000)}`,
-    "-n 256",
-  ];
-  const script = [
-    "echo 1000 2> /dev/null > /proc/self/oom_score_adj",
-    ...limitsOfProcess.map((one) => `ulimit ${one} 2> /dev/null`),
-    // The process of a query that computes does not see that a killed server has closed its input.
-    'command -v setpriv > /dev/null && exec setpriv --pdeathsig KILL "$@"',
-    'exec "$@"',
-  ];
-  const options = [
-    "--permission",
-    ...[sourceFolder, ...packages].map((path) => `--allow-fs-read=${path}`),
-    `--max-old-space-size=${Math.floor(limits.sqlHeapBytesMax / 2 ** 20)}`,
-    ...["--v8-pool-size=1", "--no-warnings"],
-  ];
-  return ["/bin/sh", "-c", script.join("; "), "sh", process.execPath, ...options, program];
-}
+const commandFor = (bounds: SqlLimits) =>
+  boundedNode(program, [sourceFolder, ...packages], {
+    memoryBytes: bounds.memoryBytes,
+    heapBytes: limits.sqlHeapBytesMax,
+    cpuMs: bounds.cpuMs,
+    fileBytes: bounds.diskBytes,
+  });

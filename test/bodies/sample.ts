@@ -66,6 +66,7 @@ const kindOfPath: readonly (readonly [start: string, Kind])[] = [
   ["/connectors", "connector"],
   ["/transformations", "transformation"],
   ["/suggestions/timeseries", "series"],
+  ["/suggestions/drawings", "file"],
   ["/suggestions", "suggestion"],
   ["/restore/times", "asset"],
   ["/analytics/models/sourcepackages", "package"],

@@ -109,6 +109,25 @@ export const seriesMatched = Type.Object({
   nextCursor: Type.Optional(Type.String({ description: "Where the next request continues" })),
 });
 
+export const drawingToMatch = json(
+  Type.Object({
+    fileId: idField("The file with the drawing: SVG, or PDF with text"),
+    scoreMax: Type.Optional(
+      Type.Integer({
+        description: "The greatest score of a suggestion; default 0",
+        minimum: 0,
+        maximum: limits.tagEditsMax,
+      }),
+    ),
+  }),
+);
+
+export const drawingMatched = Type.Object({
+  examined: Type.Integer({ description: "The strings in the drawing that may be tags" }),
+  matched: Type.Integer({ description: "The places that have a suggestion now, open or accepted" }),
+  proposed: Type.Integer({ description: "The new open suggestions" }),
+});
+
 export function newSuggestionOf(sent: Static<typeof newSuggestion>, index: number): NewSuggestion {
   const { seriesId, fileId, page, box } = sent;
   const refused = (member: string, expected: string, got: unknown) =>

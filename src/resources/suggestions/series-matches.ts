@@ -28,7 +28,7 @@ export interface SeriesMatches {
   readonly next?: Position;
 }
 
-interface AssetMatch {
+export interface AssetMatch {
   readonly assetId: number;
   readonly tag: string;
   readonly score: number;
@@ -136,7 +136,7 @@ export function tagsIn(name: string): string[] {
 }
 
 /** By tag the nearest assets that the caller may read, best first. */
-async function assetsByTag(
+export async function assetsByTag(
   ctx: RequestContext,
   tags: readonly string[],
   { scoreMax, candidatesMax }: MatchBounds,

@@ -19,8 +19,11 @@ import { idsBody } from "../../rest/fields.ts";
 import { id, type ParameterValues } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { equalTo } from "../common/fields.rest.ts";
+import { suggestForDrawing } from "./drawing-matches.ts";
 import { acceptSuggestions, rejectSuggestions } from "./review.ts";
 import {
+  drawingMatched,
+  drawingToMatch,
   listQuery,
   newSuggestionOf,
   newSuggestions,
@@ -80,6 +83,16 @@ export const suggestionRoutes: readonly Route[] = [
       const nextCursor = next && ctx.cursors.sign(collection, { after: next });
       return dataResponse({ ...counts, ...(nextCursor !== undefined && { nextCursor }) });
     },
+  }),
+  route({
+    ...write,
+    method: "POST",
+    path: "/suggestions/drawings",
+    summary: "Suggest assets for the tags in a drawing, with their places",
+    body: drawingToMatch,
+    response: () => ({ schema: dataSchema(drawingMatched) }),
+    handle: async (ctx, { body: { fileId, scoreMax = 0 } }) =>
+      dataResponse(await suggestForDrawing(ctx, { fileId, scoreMax })),
   }),
   route({
     ...write,

@@ -1,0 +1,99 @@
+// Reads each drawing in a Node process of its own, which has bounded memory and time, reads no files but its
+// own source, and has no network.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { parseJson } from "../lib/json.ts";
+import { Semaphore } from "../lib/semaphore.ts";
+import { limits } from "../limits.ts";
+import { boundedNode } from "../model-runner/bounded-node.ts";
+import { runProcess } from "../model-runner/bounded-process.ts";
+import {
+  type DrawingFormat,
+  DrawingProblem,
+  type DrawingReader,
+  type DrawingRequest,
+  type DrawingTag,
+} from "./drawing-reader.ts";
+
+/** `folderPrefix` is that of the folders of the processes, unique among the servers of this machine. */
+export function processDrawingReader({ folderPrefix }: { readonly folderPrefix: string }): DrawingReader {
+  const semaphore = new Semaphore({ places: limits.drawingsAtOnce, perCaller: limits.drawingsAtOnce });
+  return {
+    read: (request, signal) =>
+      semaphore.use(request.project, signal, async () => {
+        const folder = await mkdtemp(join(tmpdir(), folderPrefix));
+        try {
+          return await readIn(folder, request, signal);
+        } finally {
+          await rm(folder, { recursive: true, force: true });
+        }
+      }),
+  };
+}
+
+/** What the process writes: tags, or why there are none. */
+export type DrawingReply = { readonly tags: readonly DrawingTag[] } | { readonly problem: string };
+
+async function readIn(
+  folder: string,
+  { format, bytes }: DrawingRequest,
+  signal: AbortSignal,
+): Promise<readonly DrawingTag[]> {
+  const ended = await runProcess<string>(
+    {
+      command: commandFor(format),
+      folder,
+      environment: { TZ: "UTC" },
+      user: undefined,
+      input: bytes,
+      read: textOf,
+      attached: [],
+      msMax: limits.drawingMsMax,
+    },
+    signal,
+  );
+  if (ended.result) {
+    const reply = parseJson(ended.result) as DrawingReply;
+    if ("tags" in reply) return reply.tags;
+    throw new DrawingProblem(reply.problem);
+  }
+  if (ended.isLate || ended.signal === "SIGXCPU")
+    throw new DrawingProblem(`reading it takes more than ${limits.drawingMsMax / 1000} s`);
+  throw new DrawingProblem(`reading it takes more than ${limits.drawingMemoryBytesMax} bytes of memory`);
+}
+
+/** Undefined if the process has ended without a whole reply. */
+async function textOf(output: Readable): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of output as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limits.drawingReplyBytesMax) throw new DrawingProblem("it has too much text");
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  return text.endsWith("}") ? text : undefined;
+}
+
+const program = fileURLToPath(new URL("./engine/drawing-process.ts", import.meta.url));
+const sourceFolder = dirname(dirname(program).replace(/[^/\\]+$/, ""));
+/** The packages that the process imports, and where their folders are from there. */
+const packages = [
+  ["saxes", "."],
+  ["xmlchars/xml/1.0/ed5.js", "../.."],
+  ["unpdf", ".."],
+] as const;
+
+function commandFor(format: DrawingFormat): [string, ...string[]] {
+  const folders = packages.map(([name, folder]) => fileURLToPath(new URL(folder, import.meta.resolve(name))));
+  const command = boundedNode(program, [sourceFolder, ...folders], {
+    memoryBytes: limits.drawingMemoryBytesMax,
+    heapBytes: limits.drawingHeapBytesMax,
+    cpuMs: limits.drawingMsMax,
+    fileBytes: 0,
+  });
+  return [...command, format];
+}
