@@ -20,6 +20,7 @@ import { filesSearch } from "./pages/files/search.ts";
 import { modelsSearch } from "./pages/models/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
+import { suggestionsSearch } from "./pages/suggestions/search.ts";
 import { savedTrend } from "./pages/trend/saved-trend.ts";
 import { trendSearch } from "./pages/trend/search.ts";
 import { sessionQuery } from "./session/session.ts";
@@ -205,6 +206,13 @@ const modelsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
 });
 
+const suggestionsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/suggestions",
+  validateSearch: suggestionsSearch,
+  component: lazyRouteComponent(() => import("./pages/suggestions/suggestions-page.tsx"), "SuggestionsPage"),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
@@ -218,6 +226,7 @@ const routeTree = rootRoute.addChildren([
     eventRoute,
     filesRoute,
     fileRoute,
+    suggestionsRoute,
     accessRoute,
     rawRoute,
     rawTableRoute,

@@ -44,6 +44,18 @@ async function createUnit(name: string, parentId: number): Promise<void> {
   ids[`${name} asset`] = asset;
 }
 
+/** Of a drawing of each unit for the asset of the unit. */
+async function createSuggestions(): Promise<void> {
+  for (const unit of [hidden, seen]) {
+    const assetId = ids[`${unit} asset`];
+    const sent = { fileName: `${unit} drawing.svg`, assetIds: [assetId] };
+    const { json } = await console.server.ask.v06("POST /files/initupload", sent);
+    const { fileId } = (json as { data: { fileId: number } }).data;
+    const box = { x: 0, y: 0, width: 0.1, height: 0.1 };
+    await create("/suggestions", { fileId, page: 1, box, assetId, tag: unit, score: 0 });
+  }
+}
+
 before(async () => {
   console = await startConsole();
   const { v06 } = console.server.ask;
@@ -53,8 +65,11 @@ before(async () => {
   await v06(`POST /raw/${hidden}/create`, { items: [{ tableName: hidden }] });
   await v06(`POST /raw/${hidden}/${hidden}/create`, { items: [{ key: hidden, columns: { name: hidden } }] });
   const scope = { assetIdScope: { subtreeIds: [String(ids[`${seen} asset`])] } };
+  await createSuggestions();
   const types = ["assetsAcl", "timeSeriesAcl", "eventsAcl", "filesAcl", "sequencesAcl"];
-  const capabilities = types.map((type) => ({ [type]: { actions: ["READ", "WRITE"], scope } }));
+  const ofUnit = types.map((type) => ({ [type]: { actions: ["READ", "WRITE"], scope } }));
+  const reviews = { suggestionsAcl: { actions: ["READ", "WRITE"], scope: { all: {} } } };
+  const capabilities = [...ofUnit, reviews];
   ids["group"] = await create("/groups", { name: "operators", capabilities });
   const userId = await create("/users", { uniqueName: "operator", groups: [ids["group"]] });
   const key = await v06("POST /apikeys", { items: [{ userId }] });
@@ -94,6 +109,7 @@ function visits(): readonly Visit[] {
     { path: `/files/${ids[`${seen} file`]}`, shows: `${seen}.csv` },
     { path: "/raw" },
     { path: `/raw/${hidden}/${hidden}`, showsAddress: true },
+    { path: "/suggestions", shows: `${seen} drawing.svg` },
     { path: "/calculated" },
     { path: "/models" },
     { path: "/access" },

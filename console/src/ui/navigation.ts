@@ -10,6 +10,7 @@ import {
   Database,
   Files,
   House,
+  Link2,
   type LucideIcon,
   Network,
   Plug,
@@ -33,6 +34,10 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
   { to: "/events", label: "Events", icon: CalendarClock, keywords: "alarms batches work orders time line" },
   { to: "/files", label: "Files", icon: Files, keywords: "documents drawings data sheets upload download" },
+  {
+    ...{ to: "/suggestions", label: "Suggestions", icon: Link2 },
+    keywords: "contextualisation tags match link series drawings assets accept reject review",
+  },
   { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
   { to: "/models", label: "Models", icon: BrainCircuit, keywords: "python predict schedule packages train" },
   { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },

@@ -17,6 +17,7 @@ import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { writableOf } from "../../uploads/file-records.ts";
 import { useUploadQueue } from "../../uploads/uploads-context.tsx";
+import { DrawingCard } from "./drawing-card.tsx";
 import { download } from "./file-content.ts";
 import { FileForm } from "./file-form.tsx";
 import { FilePreview, useFileStart } from "./file-preview.tsx";
@@ -76,6 +77,7 @@ function FileView({ file }: { file: FileRecord }) {
             <Card>
               <FileFacts file={file} />
             </Card>
+            <DrawingCard file={file} />
             <MetadataCard metadata={metadata} />
           </Stack>
         </div>

@@ -11,8 +11,10 @@ import { CsvReader, delimiterOf, encodingOf } from "../../lib/csv.ts";
 import { bytesText, countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { useDrawingTags } from "./drawing-tags.ts";
 import { type FileStart, readAll, readStart } from "./file-content.ts";
 import classes from "./files.module.css";
+import { Hotspots } from "./hotspots.tsx";
 import { type PreviewKind, previewKindOf } from "./preview-kind.ts";
 
 /** Text and CSV are shown up to here. */
@@ -74,7 +76,8 @@ interface WholePreviewProps {
 }
 
 /** Kinds that cannot be shown in part. */
-function WholePreview({ file: { id, fileName, uploadedAt }, size, preview }: WholePreviewProps) {
+function WholePreview({ file, size, preview }: WholePreviewProps) {
+  const { id, fileName, uploadedAt } = file;
   const project = useProject();
   const { kind, type } = preview;
   const limit = kind === "svg" ? svgBytesMax : wholeBytesMax;
@@ -98,7 +101,14 @@ function WholePreview({ file: { id, fileName, uploadedAt }, size, preview }: Who
   if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
   if (isPending || address === undefined) return <Loading what="the preview" />;
   if (kind === "pdf") return <iframe className={classes["document"]} title={fileName} src={address} />;
-  return <Picture key={address} address={address} name={fileName} />;
+  const picture = <Picture key={address} address={address} name={fileName} />;
+  return kind === "svg" ? <Drawing file={file}>{picture}</Drawing> : picture;
+}
+
+/** The picture with the areas of the tags that were found in it. */
+function Drawing({ file, children }: { file: File; children: ReactNode }) {
+  const tags = useDrawingTags(file);
+  return tags.length === 0 ? children : <Hotspots tags={tags}>{children}</Hotspots>;
 }
 
 function Picture({ address, name }: { address: string; name: string }) {

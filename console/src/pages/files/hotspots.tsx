@@ -1,0 +1,146 @@
+// Clickable areas over a drawing: each opens the asset of the tag at its place, with its latest values.
+import { Button, Group, Popover, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Check, X } from "lucide-react";
+import type { ReactNode } from "react";
+import { getTimeseries, type Suggestion, type TimeSeries } from "../../api/generated.ts";
+import { ageText, valueText } from "../../lib/format.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { Refusal } from "../../ui/confirm.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
+import { useAssetNames } from "../../ui/use-asset-names.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { useValuesInView } from "../series/values-in-view.ts";
+import { useReview } from "../suggestions/use-suggestions.ts";
+import classes from "./hotspots.module.css";
+
+interface HotspotsProps {
+  /** The tags on this page of the drawing. */
+  readonly tags: readonly Suggestion[];
+  /** The picture. */
+  readonly children: ReactNode;
+}
+
+export function Hotspots({ tags, children }: HotspotsProps) {
+  const assetName = useAssetNames(tags.map(({ assetId }) => assetId));
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach and scroll it.
+    <div className={classes["scroll"]} tabIndex={0} role="region" aria-label="Drawing with its assets">
+      <div className={classes["drawing"]}>
+        {children}
+        {tags.map((tag) => (
+          <Hotspot key={tag.id} tag={tag} asset={assetName(tag.assetId)} />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function Hotspot({ tag, asset }: { tag: Suggestion; asset: string }) {
+  const { box, state } = tag;
+  if (!box) return null;
+  const percent = (part: number) => `${100 * part}%`;
+  const place = {
+    left: percent(box.x + box.width / 2),
+    top: percent(box.y + box.height / 2),
+    width: percent(box.width),
+    height: percent(box.height),
+  };
+  const doubt = state === "OPEN" ? ", suggested" : "";
+  return (
+    <Popover width={270} withArrow shadow="md" trapFocus returnFocus>
+      <Popover.Target>
+        <button
+          type="button"
+          className={classes["hotspot"]}
+          data-state={state}
+          style={place}
+          aria-label={`${asset}${doubt}`}
+          title={`${asset}${doubt}`}
+        />
+      </Popover.Target>
+      <Popover.Dropdown aria-label={asset}>
+        <HotspotDetails tag={tag} asset={asset} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function HotspotDetails({ tag, asset }: { tag: Suggestion; asset: string }) {
+  return (
+    <Stack gap="xs">
+      <TextLink to="/assets/$id" params={{ id: tag.assetId }} fw={600}>
+        {asset}
+      </TextLink>
+      <LatestValues assetId={tag.assetId} />
+      {tag.state === "OPEN" && <Verdict tag={tag} />}
+    </Stack>
+  );
+}
+
+function Verdict({ tag: { id, tag, score } }: { tag: Suggestion }) {
+  const { mutate, isPending, error } = useReview();
+  const mayReview = mayDo(useSession(), "suggestionsAcl", "WRITE");
+  const apart = score === 0 ? "" : `, ${score} letters apart`;
+  return (
+    <>
+      <Text size="xs" c="var(--text-quiet)">
+        Suggested for the tag {tag}
+        {apart}
+      </Text>
+      {mayReview && (
+        <Group gap="xs">
+          <Button
+            size="compact-sm"
+            leftSection={<Check size={14} aria-hidden />}
+            disabled={isPending}
+            onClick={() => mutate({ verdict: "accept", items: [id] })}
+          >
+            Accept
+          </Button>
+          <Button
+            size="compact-sm"
+            variant="default"
+            leftSection={<X size={14} aria-hidden />}
+            disabled={isPending}
+            onClick={() => mutate({ verdict: "reject", items: [id] })}
+          >
+            Reject
+          </Button>
+        </Group>
+      )}
+      <Refusal problem={error} />
+    </>
+  );
+}
+
+const seriesMax = 5;
+const noSeries: readonly TimeSeries[] = [];
+
+function LatestValues({ assetId }: { assetId: number }) {
+  const project = useProject();
+  const { data = noSeries } = useQuery({
+    queryKey: ["timeseries", project, "of hotspot", assetId],
+    queryFn: async ({ signal }) =>
+      (await getTimeseries(project, { assetId, limit: seriesMax }, { signal })).data.items,
+  });
+  const { latest } = useValuesInView(data);
+  const nowMs = useNow(1_000);
+  if (data.length === 0) return null;
+  return (
+    <dl className={classes["values"]}>
+      {data.map(({ id, name, unit = "" }) => {
+        const point = latest.get(id);
+        return (
+          <div key={id}>
+            <dt>{name}</dt>
+            <dd className="numbers">
+              {point ? `${valueText(point.value)} ${unit} · ${ageText(point.timestamp, nowMs)}` : "no values"}
+            </dd>
+          </div>
+        );
+      })}
+    </dl>
+  );
+}
