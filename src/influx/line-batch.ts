@@ -82,6 +82,8 @@ export class LineBatch {
   points(): PointBatch {
     const { count, series, lines, times, values } = this.#columns;
     const strings = this.#columns.strings.filter(({ line }) => !this.#refused.has(line));
+    if (this.#series.length === 1 && strings.length === 0 && this.#refused.size === 0)
+      return this.#onlySeries(this.#series[0] as SeriesRef);
     const isStored = (at: number) => this.#refused.size === 0 || !this.#refused.has(lines[at]!);
     const runs = new Runs(this.#series);
     for (let at = 0; at < count; at += 1) if (isStored(at)) runs.count(series[at]!);
@@ -96,6 +98,20 @@ export class LineBatch {
     this.#made = {
       ...(stored > 0 && { numbers: { times: sortedTimes, values: sortedValues, ...runs.columns() } }),
       ...(strings.length > 0 && { strings: this.#stringRuns(strings) }),
+    };
+    return this.#made;
+  }
+
+  /** All points are numbers of one series. */
+  #onlySeries({ id }: SeriesRef): PointBatch {
+    const { count, times, values } = this.#columns;
+    this.#made = {
+      numbers: {
+        times: times.slice(0, count),
+        values: values.slice(0, count),
+        series: Float64Array.of(id),
+        ends: Uint32Array.of(count),
+      },
     };
     return this.#made;
   }

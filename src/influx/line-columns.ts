@@ -20,6 +20,15 @@ export class LineColumns {
     this.names.length = 0;
   }
 
+  /** The number of the series in the slice. */
+  numberOf(name: SeriesName, slice: number): number {
+    if (name.slice === slice) return name.number;
+    name.slice = slice;
+    name.number = this.names.length;
+    this.names.push(name);
+    return name.number;
+  }
+
   /** Doubles the space for points. */
   grow(): void {
     this.series = doubled(this.series);

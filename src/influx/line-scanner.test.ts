@@ -250,6 +250,49 @@ test("lines that repeat with other values have their own points", () => {
   assert.deepEqual([points.length, refused.length], [6_000, 0]);
 });
 
+const cycle = fc
+  .record({
+    heads: fc.array(fc.tuple(anyWord, fc.array(anyWord, { minLength: 1, maxLength: 3 })), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    parts: fc.array(fc.record({ values: fc.array(value, { minLength: 3, maxLength: 3 }), time }), {
+      minLength: 6,
+      maxLength: 24,
+    }),
+    odd: fc.option(fc.tuple(fc.nat(23), anyLine)),
+  })
+  .map(({ heads, parts, odd }) => {
+    const lines = parts.map(({ values, time: at }, i) => {
+      const [head, keys] = heads[i % heads.length]!;
+      return `${head} ${keys.map((key, k) => `${key}=${values[k]}`).join(",")}${at}`;
+    });
+    if (odd) lines[odd[0] % lines.length] = odd[1];
+    return lines.join("\n");
+  });
+
+test("cycles of the same series with random values have the points that a naive parser finds", () => {
+  let points = 0;
+  fc.assert(
+    fc.property(
+      cycle,
+      edits,
+      fc.boolean(),
+      fc.constantFrom(...precisions),
+      (text, all, isEdited, precision) => {
+        const bytes = Buffer.from(text);
+        const [{ at, put }] = all as [{ at: number; put: string }];
+        const edited = isEdited
+          ? Buffer.from(text.slice(0, at % text.length) + put + text.slice(at % text.length))
+          : bytes;
+        points += check(edited, precision).points.length;
+      },
+    ),
+    runs(2_000, 200_000),
+  );
+  assert.ok(points > 10_000, `${points} points`);
+});
+
 test("more lines than one write takes are scanned in slices", () => {
   const count = limits.pointsPerWriteMax + 10;
   const { points, refused } = scan(

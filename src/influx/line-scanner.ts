@@ -2,12 +2,13 @@
 //
 // A line is `measurement,tag=value field=1,other="x" 1700000000000000000`. Names come from a cache by their
 // bytes, and clients send the same lines in each cycle, so the scanner first compares a line with the one
-// that followed last time. It makes no string for a number.
+// that followed last time. It makes no string for a number. `scanRepeatedLines` reads most lines.
 import { textOf } from "../lib/utf8.ts";
 import { limits } from "../limits.ts";
 import { excerpt, isAt, isValueEnd, lineEnd, newlinesIn, stringEnd } from "./line-bytes.ts";
 import type { LineColumns } from "./line-columns.ts";
 import type { Precision } from "./precision.ts";
+import { scanRepeatedLines } from "./repeated-lines.ts";
 import { HeadNames, isEscapable, type NameTable, type SeriesName, type SeriesNames } from "./series-names.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -89,6 +90,8 @@ export class LineScanner {
     const pointsMax = limits.pointsPerWriteMax - limits.influxFieldsPerLineMax;
     const end = Math.min(bytes.length, this.#at + limits.insertScanBytesMax);
     for (let left = pointsMax; this.#at < end && left > 0; ) {
+      left = this.#scanRepeated({ slice, end, left });
+      if (this.#at >= end || left <= 0) break;
       const start = this.#at;
       const [numbers, strings] = [columns.count, columns.strings.length];
       const { made } = this.#names;
@@ -103,6 +106,18 @@ export class LineScanner {
       left -= 1 + columns.count - numbers + columns.strings.length - strings;
       left -= newNamePoints * (this.#names.made - made);
     }
+  }
+
+  /** Reads the next lines as far as they repeat earlier ones. Returns how much is left of the slice. */
+  #scanRepeated({ slice, end, left }: { slice: number; end: number; left: number }): number {
+    const from = { at: this.#at, line: this.#line, head: this.#head, left, cutPoints: this.cutPoints };
+    const options = { columns: this.#columns, precision: this.#precision, slice, end };
+    const reached = scanRepeatedLines(this.#bytes, from, options);
+    this.#at = reached.at;
+    this.#line = reached.line;
+    this.#head = reached.head;
+    this.cutPoints = reached.cutPoints;
+    return reached.left;
   }
 
   /** Drops the points of the line, and moves to its end. */
@@ -132,7 +147,10 @@ export class LineScanner {
       if (i === limits.influxFieldsPerLineMax) return this.#fail(`more than ${i} fields`);
       const field = this.#scanField(head, i);
       if (!field || !this.#scanValue(field)) return undefined;
-      if (bytes[this.#at] !== comma) break;
+      if (bytes[this.#at] !== comma) {
+        head.fields.length = i + 1;
+        break;
+      }
       this.#at += 1;
     }
     return this.#scanTime();
@@ -145,24 +163,15 @@ export class LineScanner {
     for (let at = numbers; at < columns.count; at += 1) {
       columns.times[at] = timeMs;
       columns.lines[at] = this.#line;
-      columns.series[at] = this.#numberOf(this.#numberNames[at - numbers]!, slice);
+      columns.series[at] = columns.numberOf(this.#numberNames[at - numbers]!, slice);
     }
     for (let at = strings; at < columns.strings.length; at += 1) {
       const point = columns.strings[at]!;
       point.timeMs = timeMs;
-      point.series = this.#numberOf(this.#stringNames[at - strings]!, slice);
+      point.series = columns.numberOf(this.#stringNames[at - strings]!, slice);
     }
     if (this.#isCut) this.cutPoints += columns.count - numbers + columns.strings.length - strings;
     this.#isCut = false;
-  }
-
-  #numberOf(name: SeriesName, slice: number): number {
-    if (name.slice === slice) return name.number;
-    const { names } = this.#columns;
-    name.slice = slice;
-    name.number = names.length;
-    names.push(name);
-    return name.number;
   }
 
   #scanHead(): HeadNames | undefined {
