@@ -40,6 +40,8 @@ export interface Settings {
   readonly attemptsPerMinute: number;
   /** Whether this machine runs code of users. */
   readonly hostsModels?: boolean;
+  /** The folder of connectors that the server runs beside itself; absolute. */
+  readonly connectors?: string;
   /** The folder of the console's build; there may be none. No environment variable sets it. */
   readonly consoleFolder: string;
 }
@@ -140,6 +142,13 @@ export const described = {
     expected: "on or off",
     isGood: (value) => /^(on|off)$/.test(value),
   },
+  MILLRACE_CONNECTORS: {
+    meaning:
+      "A folder of files of connectors, which the server runs and restarts " +
+      "([connectors.md](connectors.md#run-by-the-server))",
+    expected: "a path",
+    isGood: (value) => value !== "",
+  },
   MILLRACE_LOG_LEVEL: {
     meaning: "The least severe level that is logged",
     byDefault: "info",
@@ -204,6 +213,7 @@ function settingsFrom(given: Given, folder: string): Settings {
   const baseUrl = value("MILLRACE_BASE_URL")?.replace(/\/+$/, "");
   const adminKey = value("MILLRACE_ADMIN_KEY");
   const blobs = value("MILLRACE_BLOBS");
+  const connectors = value("MILLRACE_CONNECTORS");
   const catalogUrl = value("MILLRACE_CATALOG");
   const points = parseClickHouseUrl(value("MILLRACE_POINTS") ?? "");
   return {
@@ -219,6 +229,7 @@ function settingsFrom(given: Given, folder: string): Settings {
     consoleFolder: builtConsole,
     ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
     ...(points !== undefined && { points }),
+    ...(connectors !== undefined && { connectors: resolve(folder, connectors) }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
     ...(catalogUrl !== undefined && { catalogUrl }),

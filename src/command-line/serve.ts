@@ -3,15 +3,17 @@ import { existsSync } from "node:fs";
 import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { pino } from "pino";
+import { type Logger, pino } from "pino";
 import { type App, openApp, type Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
+import { ConnectorSupervisor } from "../connectors/supervisor.ts";
 import { limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
 import type { Command } from "./command.ts";
 import { commandName } from "./command-name.ts";
 import { demoSettings, loadDemoPlant } from "./demo-plant.ts";
 import { addressOf, signInLink } from "./sign-in-link.ts";
+import { thisProgram } from "./this-program.ts";
 
 const settingLines = Object.entries(described).map(
   ([name, setting]) =>
@@ -38,12 +40,18 @@ ${settingLines.join("\n")}`,
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
     limitHeapGrowth();
     const app = await openApp(settings, realSystem, log);
+    let connectors: AsyncDisposable | undefined;
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {
       if (stopping) return;
       stopping = true;
       log.info({ signal }, "Stopping");
-      app.close().then(
+      // Connectors send their last records to the server.
+      const stopped = (async () => {
+        await connectors?.[Symbol.asyncDispose]();
+        await app.close();
+      })();
+      stopped.then(
         () => process.exit(0),
         (problem: unknown) => {
           log.fatal({ err: problem }, "Could not stop in order");
@@ -57,9 +65,22 @@ ${settingLines.join("\n")}`,
     const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
     const command = commandFor(settings, started.baseUrl);
     console.log(report({ ...started, ...demo }, settings, command));
+    if (settings.connectors !== undefined && !stopping)
+      connectors = superviseConnectors(settings.connectors, started.address, log);
     return 0;
   },
 };
+
+/** The files of connectors may name this server by the variable MILLRACE_SERVER. */
+function superviseConnectors(folder: string, address: string, log: Logger): AsyncDisposable {
+  const own = Object.entries(process.env).filter(([name]) => !Object.hasOwn(described, name));
+  return new ConnectorSupervisor({
+    folder,
+    command: [thisProgram.node, ...process.execArgv, thisProgram.main],
+    environment: { ...Object.fromEntries(own), MILLRACE_SERVER: address },
+    log: (connector, line) => log.info({ connector }, line),
+  });
+}
 
 async function listenOrClose(app: App): Promise<Started> {
   try {

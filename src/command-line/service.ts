@@ -2,25 +2,12 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { StartRefused } from "../data-folder.ts";
 import { type Command, Misused } from "./command.ts";
+import { type Program, thisProgram } from "./this-program.ts";
 
 const options = { root: { type: "string" } } as const;
-
-/** What runs the server: absolute paths. */
-export interface Program {
-  readonly node: string;
-  readonly main: string;
-}
-
-const thisProgram: Program = {
-  node: process.execPath,
-  main: fileURLToPath(
-    new URL(import.meta.url.endsWith(".ts") ? "../main.ts" : "../main.js", import.meta.url),
-  ),
-};
 
 const template = new URL("../../deploy/millrace.service", import.meta.url);
 

@@ -20,7 +20,8 @@ Reads a system of the plant and writes to a server. The file configures it: docs
   discover    Print a proposal for the part \`source\` from what the system has
   print       Print the configuration, without the values of the environment and without secrets
 
-  --dry-run   Read the system and show the records; write nothing`;
+  --dry-run     Read the system and show the records; write nothing
+  --supervised  Stop when the standard input ends, which a program holds open that runs this one`;
 
 type Action = (
   configuration: ConnectorConfiguration,
@@ -32,7 +33,7 @@ const actions: Readonly<Record<string, Action>> = { run, check, discover };
 
 export async function connect(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const { env, output } = surroundings;
-  const options = { "dry-run": { type: "boolean" } } as const;
+  const options = { "dry-run": { type: "boolean" }, supervised: { type: "boolean" } } as const;
   const { values, positionals } = parseArgs({ args: [...words], options, allowPositionals: true });
   const [file, name = "run", ...rest] = positionals;
   try {
@@ -45,13 +46,23 @@ export async function connect(words: readonly string[], surroundings: Surroundin
     if (!action) throw new UsageError(`There is no action "${name}".\n\n${connectUsage}`);
     const configuration = readConfiguration(file, env);
     const source = sourceKinds[configuration.source.type]!.make(configuration.source as never);
-    if (!values["dry-run"]) return await action(configuration, source, surroundings);
-    return await dryRun(source, surroundings);
+    if (values["dry-run"]) return await dryRun(source, surroundings);
+    return await action(configuration, source, values.supervised ? supervised(surroundings) : surroundings);
   } catch (problem) {
     if (!(problem instanceof UsageError)) throw problem;
     output.write(`${problem.message}\n`);
     return 2;
   }
+}
+
+/** Stops also when the standard input ends. */
+function supervised(surroundings: Surroundings): Surroundings {
+  const ended = new AbortController();
+  const end = () => ended.abort();
+  process.stdin.on("end", end).on("error", end).resume();
+  // A pipe; it does not keep the process alive.
+  process.stdin.unref?.();
+  return { ...surroundings, stop: AbortSignal.any([surroundings.stop, ended.signal]) };
 }
 
 const lineEveryMs = { terminal: 1_000, log: 60_000 };

@@ -89,6 +89,7 @@ export class Connector {
   async run(): Promise<void> {
     const { source, stop } = this.#options;
     const reports = setInterval(() => void this.#report(), limits.connectorReportMs);
+    void this.#report();
     const forwarding = this.#forwarder.run();
     const server = { latest: (series: Parameters<Destination["latest"]>[0]) => this.#latest(series) };
     try {

@@ -31,6 +31,26 @@ export const connectorsLimits = {
     "ms",
     "A connector without a report for this time is SILENT. Four lost reports in a row do not matter.",
   ),
+  connectorsSupervisedMax: limit(
+    50,
+    "connectors",
+    "Connectors that the server runs as processes of its own, of about 100 MB each. Others are not run.",
+  ),
+  connectorFilesEveryMs: limit(
+    5_000,
+    "ms",
+    "How often the server looks for new and changed files of connectors.",
+  ),
+  connectorRestartWaitMsMax: limit(
+    60_000,
+    "ms",
+    "The longest wait of the server before it starts a connector again that ended.",
+  ),
+  connectorStopMs: limit(
+    20_000,
+    "ms",
+    "How long a connector may take to stop with the server: it sends its last records. Then it is killed.",
+  ),
   connectorFileBytesMax: limit(4 * 2 ** 20, "bytes", "The configuration file of a connector."),
   connectorOpcUaNodesMax: limit(1_000_000, "nodes", "Nodes of an OPC UA server that a connector looks at."),
   connectorOpcUaItemsPerSubscription: limit(

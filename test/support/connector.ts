@@ -21,11 +21,20 @@ export async function until(isTrue: () => Promise<boolean> | boolean, what: stri
 /** A server with its data, which can be killed and started again at the same address. */
 export class ConnectedServer {
   readonly #data = temporaryFolder();
+  readonly #more: Readonly<Record<string, string>>;
   #server: Awaited<ReturnType<typeof serveMillrace>> | undefined;
   #port = "0";
 
+  /** A variable CONNECTOR_KEY has its key. */
+  constructor(more: Readonly<Record<string, string>> = {}) {
+    this.#more = more;
+  }
+
   async start(): Promise<void> {
-    const settings = { MILLRACE_ADMIN_KEY: adminKey, MILLRACE_DATA: this.#data, MILLRACE_PORT: this.#port };
+    const settings = {
+      ...{ MILLRACE_ADMIN_KEY: adminKey, MILLRACE_DATA: this.#data, MILLRACE_PORT: this.#port },
+      ...{ CONNECTOR_KEY: adminKey, ...this.#more },
+    };
     this.#server = await serveMillrace(settings, temporaryFolder());
     this.#port = new URL(this.baseUrl).port;
   }
@@ -33,6 +42,17 @@ export class ConnectedServer {
   async kill(): Promise<void> {
     this.#server!.child.kill("SIGKILL");
     await this.#server!.ended;
+  }
+
+  /** Ends it in order; returns its status. */
+  async stop(): Promise<number | null> {
+    this.#server!.child.kill("SIGTERM");
+    return (await this.#server!.ended).status;
+  }
+
+  /** Its log so far. */
+  errors(): string {
+    return this.#server!.errors();
   }
 
   get baseUrl(): string {

@@ -1,0 +1,15 @@
+// The program that runs now, for processes that it starts.
+import { fileURLToPath } from "node:url";
+
+/** What runs the server: absolute paths. */
+export interface Program {
+  readonly node: string;
+  readonly main: string;
+}
+
+export const thisProgram: Program = {
+  node: process.execPath,
+  main: fileURLToPath(
+    new URL(import.meta.url.endsWith(".ts") ? "../main.ts" : "../main.js", import.meta.url),
+  ),
+};
