@@ -102,7 +102,10 @@ export class Connector {
     } finally {
       clearInterval(reports);
       this.#isStopped = true;
+      // A server that does not respond must not hold up the end.
+      const giveUp = setTimeout(() => this.#ending.abort(), lastSendingMsMax);
       await this.#report();
+      clearTimeout(giveUp);
       this.#ending.abort();
       await forwarding;
       this.#buffer.close();

@@ -24,6 +24,11 @@ interface Found {
   readonly name: string;
 }
 
+function* inRequests<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let at = 0; at < items.length; at += limits.connectorItemsPerRequest)
+    yield items.slice(at, at + limits.connectorItemsPerRequest);
+}
+
 export class Destination {
   readonly #connection: Connection;
   readonly #options: DestinationOptions;
@@ -68,7 +73,8 @@ export class Destination {
       ...(asset !== undefined && { assetIds: [asset] }),
     }));
     const path = this.#connection.pathOf("events", "0.6");
-    await this.#createNew(path, items, (item, duplicate) => item.sourceId === duplicate["sourceId"]);
+    for (const some of inRequests(items))
+      await this.#createNew(path, some, (item, duplicate) => item.sourceId === duplicate["sourceId"]);
   }
 
   async insertRows(rows: readonly SourceRow[]): Promise<void> {
@@ -77,8 +83,10 @@ export class Destination {
       const { database, table } = ofTable[0]!;
       const resource = `raw/${encodeURIComponent(database)}/${encodeURIComponent(table)}`;
       const path = `${this.#connection.pathOf(resource, "0.5")}/create?ensureParent=true`;
-      const items = ofTable.map(({ key, columns }) => ({ key, columns }));
-      await this.#connection.json("POST", path, { body: JSON.stringify({ items }) });
+      for (const some of inRequests(ofTable)) {
+        const items = some.map(({ key, columns }) => ({ key, columns }));
+        await this.#connection.json("POST", path, { body: JSON.stringify({ items }) });
+      }
     }
   }
 
@@ -86,10 +94,7 @@ export class Destination {
   async latest(series: readonly SeriesDescription[]): Promise<(number | undefined)[]> {
     const path = this.#connection.pathOf("timeseries/latest", "0.6");
     const times: (number | undefined)[] = [];
-    for (let at = 0; at < series.length; at += limits.connectorItemsPerRequest) {
-      const some = series.slice(at, at + limits.connectorItemsPerRequest);
-      times.push(...(await this.#latestOf(path, some)));
-    }
+    for (const some of inRequests(series)) times.push(...(await this.#latestOf(path, some)));
     return times;
   }
 
@@ -136,10 +141,8 @@ export class Destination {
         assetId: await this.#assetOf(assetPath ?? []),
       })),
     );
-    for (let at = 0; at < items.length; at += limits.connectorItemsPerRequest) {
-      const some = items.slice(at, at + limits.connectorItemsPerRequest);
+    for (const some of inRequests(items))
       await this.#createNew(path, some, (item, duplicate) => item.name === duplicate["name"]);
-    }
   }
 
   /** Creates the items that do not exist. */

@@ -7,7 +7,7 @@ import { ForwardBuffer, type UnstoredDrop, type WhenFull } from "./forward-buffe
 import { Health } from "./health.ts";
 import { Intake } from "./intake.ts";
 import { decodeNumbers } from "./point-columns.ts";
-import type { SourceRecords } from "./records.ts";
+import type { SourceEvent, SourceRecords, SourceRow } from "./records.ts";
 
 const points = (first: number, count: number): SourceRecords => ({
   points: Array.from({ length: count }, (_, i) => ({
@@ -115,5 +115,24 @@ test("a source that waits for space can hand over more than the buffer takes at 
   const { buffer, intake } = opened(1_000, "wait");
   await intake.add(points(0, 100));
   assert.equal(buffer.state.items, 100);
+  buffer.close();
+});
+
+test("events and rows that cannot be stored are refused, and the others are stored", async () => {
+  const { buffer, intake, health } = opened(1e6, "drop-oldest");
+  const event = { sourceId: "1", type: "t", startTime: 5 };
+  const row = { database: "d", table: "t", key: "k", columns: {} };
+  const wrong = [
+    { ...event, startTime: undefined },
+    { ...event, startTime: "2026-01-01" },
+    { ...event, endTime: Number.NaN },
+    { ...event, sourceId: undefined },
+  ];
+  const events = [...wrong, event] as unknown as SourceEvent[];
+  const rows = [{ ...row, key: "" }, { ...row, table: undefined }, row] as unknown as SourceRow[];
+  await intake.add({ events, rows });
+  assert.deepEqual(buffer.counts, { received: 8, written: 0, refused: 6, dropped: 0 });
+  assert.equal(buffer.state.items, 2);
+  assert.match(health.last!.message, /A row has no key/);
   buffer.close();
 });

@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { limits } from "../limits.ts";
 import { type ForwardBuffer, rangeOf, type UnstoredDrop, type WhenFull } from "./forward-buffer.ts";
 import type { Health } from "./health.ts";
-import type { SourcePoint, SourceRecords } from "./records.ts";
+import type { SourceEvent, SourcePoint, SourceRecords, SourceRow } from "./records.ts";
 
 interface Waiting {
   readonly records: SourceRecords;
@@ -83,14 +83,28 @@ export class Intake {
     this.#committing ??= this.#commitAll();
   }
 
-  /** The server would refuse the other points of the request as well. */
+  /**
+   * The server would refuse the other points of the request as well, and a time that is none could not be
+   * stored at all.
+   */
   #withoutInvalid(records: SourceRecords): SourceRecords {
-    const { points } = records;
-    const invalid = points?.filter((point) => problemOf(point) !== undefined) ?? [];
-    if (!points || invalid.length === 0) return records;
-    const first = invalid[0]!;
-    this.refuse(invalid.length, `A point of ${first.series.name} ${problemOf(first)}`);
-    return { ...records, points: points.filter((point) => problemOf(point) === undefined) };
+    const { points = [], events = [], rows = [] } = records;
+    const valid = {
+      points: this.#valid(points, problemOf),
+      events: this.#valid(events, problemOfEvent),
+      rows: this.#valid(rows, problemOfRow),
+    };
+    const isSame = valid.points === points && valid.events === events && valid.rows === rows;
+    return isSame ? records : { ...records, ...valid };
+  }
+
+  /** The same array if all of it is valid. */
+  #valid<Item>(items: readonly Item[], problemOfItem: (item: Item) => string | undefined): readonly Item[] {
+    const first = items.find((item) => problemOfItem(item) !== undefined);
+    if (first === undefined) return items;
+    const valid = items.filter((item) => problemOfItem(item) === undefined);
+    this.refuse(items.length - valid.length, problemOfItem(first)!);
+    return valid;
   }
 
   async #commitAll(): Promise<void> {
@@ -178,15 +192,33 @@ export class Intake {
 const countOf = ({ points = [], events = [], rows = [] }: SourceRecords): number =>
   points.length + events.length + rows.length;
 
+const isTime = (time: unknown): boolean =>
+  Number.isInteger(time) && Number(time) >= limits.timeMsMin && Number(time) <= limits.timeMsMax;
+
 function problemOf({ timestamp, value, series }: SourcePoint): string | undefined {
-  if (!Number.isInteger(timestamp) || timestamp < limits.timeMsMin || timestamp > limits.timeMsMax)
-    return `has the time ${timestamp}, which is none in ms since 1970`;
+  const of = `A point of ${series.name}`;
+  if (!isTime(timestamp)) return `${of} has the time ${timestamp}, which is none in ms since 1970`;
   if ((typeof value === "string") !== (series.isString === true))
-    return `is a ${typeof value}, which is not the type of its series`;
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : `has the value ${value}`;
+    return `${of} is a ${typeof value}, which is not the type of its series`;
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : `${of} has the value ${value}`;
   const { length } = value;
   const lengthMax = limits.stringValueLengthMax;
-  return length > lengthMax ? `has ${length} characters, more than ${lengthMax}` : undefined;
+  return length > lengthMax ? `${of} has ${length} characters, more than ${lengthMax}` : undefined;
+}
+
+const isName = (text: unknown): boolean => typeof text === "string" && text !== "";
+
+/** Without a source id a repetition would be another event. */
+function problemOfEvent({ sourceId, startTime, endTime }: SourceEvent): string | undefined {
+  if (!isName(sourceId)) return "An event has no sourceId";
+  if (!isTime(startTime)) return `The event ${sourceId} has the startTime ${startTime}, which is none in ms`;
+  if (endTime === undefined || isTime(endTime)) return undefined;
+  return `The event ${sourceId} has the endTime ${endTime}, which is none in ms`;
+}
+
+function problemOfRow({ database, table, key }: SourceRow): string | undefined {
+  const missing = Object.entries({ database, table, key }).find(([, text]) => !isName(text));
+  return missing && `A row has no ${missing[0]}: database "${database}", table "${table}", key "${key}"`;
 }
 
 function merged(batch: readonly Waiting[]): SourceRecords {

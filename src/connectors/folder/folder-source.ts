@@ -1,7 +1,7 @@
 // Reads new CSV and JSON lines files of a folder, each once.
-import { type Dirent, type Stats, statSync } from "node:fs";
+import { type Dirent, existsSync, type Stats, statSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
-import { join, matchesGlob } from "node:path";
+import { join, matchesGlob, parse } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type Static, Type } from "typebox";
 import { UsageError } from "../../client/command.ts";
@@ -99,10 +99,7 @@ class FolderSource implements PlantSource {
     const { health, signal, intake } = run;
     while (!signal.aborted) {
       try {
-        for (const file of await this.#found()) {
-          if (signal.aborted) break;
-          await this.#readOnce(file, run);
-        }
+        for (const file of await this.#found()) await this.#tryOnce(file, run);
         health.solved("source");
       } catch (problem) {
         if (!signal.aborted) health.problem("source", (problem as Error).message);
@@ -110,6 +107,19 @@ class FolderSource implements PlantSource {
       await pause(this.#everyMs, undefined, { signal }).catch(() => {});
     }
     await intake.drain();
+  }
+
+  /** A file that cannot be read is tried again later, and does not hold up the others. */
+  async #tryOnce(file: FoundFile, run: SourceRun): Promise<void> {
+    const { health, signal } = run;
+    if (signal.aborted) return;
+    const place = `source ${file.name}` as const;
+    try {
+      await this.#readOnce(file, run);
+      health.solved(place);
+    } catch (problem) {
+      if (!signal.aborted) health.problem(place, (problem as Error).message);
+    }
   }
 
   /** Files that have not changed for some time, the oldest first. */
@@ -139,7 +149,7 @@ class FolderSource implements PlantSource {
     const stored = run.intake.mark(mark);
     const position = stored === undefined ? { line: 0, isWhole: false } : (parseJson(stored) as FilePosition);
     if (!position.isWhole && !(await this.#read(file, position.line, mark, run))) return;
-    if (!run.isDryRun) await this.#finish(name);
+    if (!run.isDryRun) await this.#finish(file);
   }
 
   /** Whether the whole file was read; not if the connector is stopped. */
@@ -157,6 +167,7 @@ class FolderSource implements PlantSource {
     const makeRecords = recordMaker(files.pattern, files);
     let rows: SourceTableRow[] = [];
     let line = after;
+    const unseen = new Set(files.points ? [files.points.timestamp, files.points.value] : []);
     const put = (isWhole: boolean) => {
       const records = makeRecords(rows);
       rows = [];
@@ -165,21 +176,42 @@ class FolderSource implements PlantSource {
     for await (const record of recordsOf(reading)) {
       if (signal.aborted) return false;
       if (record.line <= after) continue;
+      for (const [column] of record.fields) unseen.delete(column);
       if (record.problem === undefined) rows.push(rowOf(record, files));
       else intake.refuse(1, `${name}, line ${record.line}: ${record.problem}`);
       ({ line } = record);
       if (rows.length === recordsPerCommit) await put(false);
     }
+    // Another kind of file: it must not be moved or deleted as if it had been read.
+    const [missing] = unseen;
+    if (missing !== undefined && line > after)
+      throw new Error(`No line has a value in the column ${missing}`);
     await put(true);
     return true;
   }
 
-  async #finish(name: string): Promise<void> {
+  /** A file that has grown meanwhile stays: it is read again. */
+  async #finish({ name, stats }: FoundFile): Promise<void> {
     const { path, afterwards = "leave" } = this.#configuration;
-    if (afterwards === "delete") await rm(join(path, name), { force: true });
-    if (afterwards !== "move") return;
+    if (afterwards === "leave") return;
+    const file = join(path, name);
+    const { size, mtimeMs } = await stat(file);
+    if (size !== stats.size || mtimeMs !== stats.mtimeMs) return;
+    if (afterwards === "delete") {
+      await rm(file, { force: true });
+      return;
+    }
     await mkdir(join(path, doneFolder), { recursive: true });
-    await rename(join(path, name), join(path, doneFolder, name));
+    await rename(file, freePlace(join(path, doneFolder), name));
+  }
+}
+
+/** The name, or the name with the number that no file has yet: `export.2.csv`. */
+function freePlace(folder: string, name: string): string {
+  const { name: stem, ext } = parse(name);
+  for (let n = 1; ; n += 1) {
+    const place = join(folder, n === 1 ? name : `${stem}.${n}${ext}`);
+    if (!existsSync(place)) return place;
   }
 }
 

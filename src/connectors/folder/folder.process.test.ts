@@ -1,6 +1,6 @@
 // Files that appear in a folder are read once, also when the connector is killed while it reads.
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -116,3 +116,20 @@ for (const afterwards of ["move", "delete"])
     await stopped(dry);
     assert.deepEqual(readdirSync(folder), ["once.csv"]);
   });
+
+test("files with one name are all kept; one that cannot be read does not hold up the others", async () => {
+  const folder = temporaryFolder();
+  const files = [{ pattern: "*.csv", points: { series: "{tag}", timestamp: "time", value: "value" } }];
+  put(folder, "bad.csv", "tag,when,value\ns,1,1\n");
+  const connector = connect(configured("again", folder, files, { afterwards: "move" }));
+  for (const n of [1, 2, 3]) {
+    put(folder, "export.csv", `tag,time,value\n${"s".repeat(n)},${n},1\n`);
+    await until(() => !existsSync(join(folder, "export.csv")), `file ${n} in its folder`);
+  }
+  await until(async () => (await server.countOf("again/sss")) === 1, "the last point");
+  assert.match(await stopped(connector), /source bad.csv: No line has a value in the column time/);
+  const kept = readdirSync(join(folder, "done")).sort();
+  assert.deepEqual(kept, ["export.2.csv", "export.3.csv", "export.csv"]);
+  assert.deepEqual(readFileSync(join(folder, "done", "export.csv"), "utf8"), "tag,time,value\ns,1,1\n");
+  assert.ok(existsSync(join(folder, "bad.csv")));
+});

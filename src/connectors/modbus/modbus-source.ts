@@ -22,6 +22,14 @@ interface Connection {
   clientOf(unit: number): ModbusTCPClient;
 }
 
+type OpenConnection = Connection & Disposable;
+
+/** What one round found. */
+interface Reading {
+  readonly points: SourcePoint[];
+  readonly problems: string[];
+}
+
 /** A request that the device refused; the connection is good. */
 class DeviceRefusal extends Error {}
 
@@ -51,37 +59,52 @@ class ModbusSource implements PlantSource {
 
   /** A connection that fails is opened again. What happened meanwhile in the device cannot be read later. */
   async run({ intake, health, signal }: SourceRun): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        using connection = await this.#open();
-        for (let nextMs = performance.now(); !signal.aborted; nextMs += this.#everyMs) {
-          const { points, refusals } = await this.#readAll(connection);
-          intake.offer({ points });
-          if (refusals.length > 0) health.problem("source", refusals.join("; "));
-          else health.solved("source");
-          nextMs = Math.max(nextMs, performance.now() - this.#everyMs);
-          await pause(nextMs + this.#everyMs - performance.now(), undefined, { signal }).catch(() => {});
-        }
-      } catch (problem) {
-        health.problem("source", (problem as Error).message);
-        await pause(reconnectMs, undefined, { signal }).catch(() => {});
-      }
+    let connection: OpenConnection | undefined;
+    for (let nextMs = performance.now() + this.#everyMs; !signal.aborted; nextMs += this.#everyMs) {
+      const reading: Reading = { points: [], problems: [] };
+      connection = await this.#readAll(connection, reading);
+      intake.offer({ points: reading.points });
+      if (reading.problems.length > 0) health.problem("source", reading.problems.join("; "));
+      else health.solved("source");
+      nextMs = Math.max(nextMs, performance.now() + (connection ? 0 : reconnectMs));
+      await pause(nextMs - performance.now(), undefined, { signal }).catch(() => {});
     }
+    connection?.[Symbol.dispose]();
     await intake.drain();
   }
 
-  async #readAll(connection: Connection): Promise<{ points: SourcePoint[]; refusals: string[] }> {
-    const points: SourcePoint[] = [];
-    const refusals: string[] = [];
-    for (const device of this.#devices)
-      for (const block of device.blocks)
-        try {
-          points.push(...(await this.#read(connection, device, block)));
-        } catch (problem) {
-          if (!(problem instanceof DeviceRefusal)) throw problem;
-          refusals.push(problem.message);
-        }
-    return { points, refusals };
+  /**
+   * Reads all devices. One that does not respond must not hide the others of the same gateway: they are
+   * read on a new connection. Returns the connection if it is good.
+   */
+  async #readAll(
+    given: OpenConnection | undefined,
+    { points, problems }: Reading,
+  ): Promise<OpenConnection | undefined> {
+    let connection = given;
+    for (const device of this.#devices) {
+      try {
+        connection ??= await this.#open();
+      } catch (problem) {
+        problems.push((problem as Error).message);
+        return undefined;
+      }
+      try {
+        for (const block of device.blocks)
+          await this.#read(connection, device, block).then(
+            (found) => points.push(...found),
+            (problem: unknown) => {
+              if (!(problem instanceof DeviceRefusal)) throw problem;
+              problems.push(problem.message);
+            },
+          );
+      } catch (problem) {
+        problems.push((problem as Error).message);
+        connection[Symbol.dispose]();
+        connection = undefined;
+      }
+    }
+    return connection;
   }
 
   async #read(connection: Connection, { unit }: Device, block: RegisterBlock): Promise<SourcePoint[]> {
@@ -97,7 +120,7 @@ class ModbusSource implements PlantSource {
     });
   }
 
-  async #open(): Promise<Connection & Disposable> {
+  async #open(): Promise<OpenConnection> {
     const { host, port = portDefault } = this.#configuration;
     const socket = connect({ host, port });
     // The library's clients must see the socket connect.

@@ -11,6 +11,9 @@ import { blocksOf } from "./registers.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** The id of a unit that the gateway knows and that never responds. */
+const silentUnit = 9;
+
 /** A device with 100 registers and 100 bits of each kind. */
 class TestDevice {
   readonly holding = Buffer.alloc(200);
@@ -24,6 +27,9 @@ class TestDevice {
     const server = createServer((socket) => {
       this.#sockets.add(socket);
       socket.on("error", () => {});
+      const emit = socket.emit.bind(socket) as (name: string, ...given: unknown[]) => boolean;
+      socket.emit = (name: string, ...given: unknown[]) =>
+        name === "data" && (given[0] as Buffer)[6] === silentUnit ? true : emit(name, ...given);
     });
     this.#server = server;
     new modbus.server.TCP(server, { holding: this.holding, input: this.input, coils: this.coils });
@@ -120,6 +126,15 @@ describe("Modbus", () => {
       await stopped(connector),
       /The device (refuses|sends 0 bytes for) holding registers 60000 to 60000 of unit 1/,
     );
+  });
+
+  test("a unit that never responds does not hide the others", async () => {
+    const unitOf = (unit: number) => ({ unit, registers: [{ series: `u${unit}`, address: 1 }] });
+    const connector = connect(configured("units", [], { devices: [silentUnit, 1, 2].map(unitOf) }));
+    for (const name of ["units/u1", "units/u2"])
+      await until(async () => (await server.countOf(name)) > 1, `two points of ${name}`);
+    assert.match(await stopped(connector), /does not answer to holding registers 1 to 1 of unit 9/);
+    assert.equal(await server.countOf("units/u9"), 0);
   });
 
   test("a device that hangs, or is away, is read again when it is back", async () => {

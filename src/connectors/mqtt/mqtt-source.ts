@@ -152,9 +152,17 @@ class MqttSource implements PlantSource {
     if (read.format === "json") return jsonReader(read.map);
     if (read.format === "value") return plainReader(read as PlainRead);
     const nodes = new SparkplugNodes(read.series);
+    const requestedMs = new Map<string, number>();
+    const request = (topicOfNode: string, nowMs: number) => {
+      // A node sends on until it takes the command.
+      const sinceMs = performance.now() - (requestedMs.get(topicOfNode) ?? Number.NEGATIVE_INFINITY);
+      if (sinceMs < rebirthEveryMs) return;
+      requestedMs.set(topicOfNode, performance.now());
+      this.#client?.publish(topicOfNode, rebirthPayload(nowMs), { qos: 0 });
+    };
     return (levels, payload, nowMs) => {
       const { points, events, rebirth } = nodes.read(levels, payload, nowMs);
-      if (rebirth !== undefined) this.#client?.publish(rebirth, rebirthPayload(nowMs), { qos: 0 });
+      if (rebirth !== undefined) request(rebirth, nowMs);
       return { points, events };
     };
   }
@@ -174,6 +182,9 @@ class MqttSource implements PlantSource {
     };
   }
 }
+
+/** How often one edge node is told to send its birth. */
+const rebirthEveryMs = 5_000;
 
 const topicsMark = "mqtt:topics";
 

@@ -3,6 +3,8 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { UsageError } from "../../client/command.ts";
+import { duplicatesIn } from "../../lib/duplicates.ts";
 import { parseJson } from "../../lib/json.ts";
 import { durationIn } from "../quantities.ts";
 import type { SourceRecords } from "../records.ts";
@@ -38,6 +40,9 @@ class SqlSource implements PlantSource {
     this.#configuration = configuration;
     const { host, pathname } = new URL(configuration.url);
     this.address = `postgres://${host}${pathname}`;
+    const repeated = duplicatesIn(configuration.queries.map(({ name }) => name));
+    // They would have one position, and each would skip rows of the other.
+    if (repeated.length > 0) throw new UsageError(`source.queries: several have the name ${repeated[0]}`);
     for (const query of configuration.queries) {
       recordMaker(query.name, query);
       durationIn(query.every ?? "5m", `source.queries ${query.name}: every`);
@@ -48,7 +53,7 @@ class SqlSource implements PlantSource {
     const client = await this.#open();
     try {
       for (const query of this.#configuration.queries)
-        await client.query(`SELECT * FROM (${query.sql}) AS source LIMIT 0`);
+        await client.query(`SELECT * FROM (${query.sql}\n) AS source LIMIT 0`);
       return `${this.address} has what ${this.#configuration.queries.length} queries read`;
     } finally {
       await client.end();
@@ -139,7 +144,7 @@ async function declareCursor(
   const where = position ? ` WHERE ${column} >= ${pg.escapeLiteral(position.value)}` : "";
   const order = column === undefined ? "" : ` ORDER BY ${column} ASC NULLS LAST`;
   await client.query(
-    `DECLARE source_rows NO SCROLL CURSOR FOR SELECT * FROM (${sql}) AS source${where}${order}`,
+    `DECLARE source_rows NO SCROLL CURSOR FOR SELECT * FROM (${sql}\n) AS source${where}${order}`,
   );
 }
 

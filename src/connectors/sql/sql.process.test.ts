@@ -134,6 +134,9 @@ describe("SQL", needs("postgresql"), () => {
       /failed.*"nowhere" does not exist/,
     );
     assert.match((await check({ name: "q", sql: "SELECT 1" })).output, /q has neither rows nor points/);
+    assert.equal((await check({ ...query, sql: "SELECT 1 AS id -- the only one" })).status, 0);
+    const twice = connect(configured("wrong", [query, query]), "check");
+    assert.match((await twice.ended).output, /source.queries: several have the name q/);
     assert.match((await check({ ...query, every: "often" })).output, /every is a number with one of/);
   });
 });
