@@ -1,7 +1,7 @@
 // A real Node-RED with the nodes of this package, and the published ones for InfluxDB, against a server.
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -214,4 +214,30 @@ test("the published nodes for InfluxDB write and read", async () => {
   await server.ask.v06("POST /timeseries/data/from%20node-red", { items: [{ timestamp: 7_000, value: 42 }] });
   const { json, text } = await message("influx-in", "");
   assert.equal((json as { value: number }[])[0]?.value, 42, text);
+});
+
+/** The flow of docs/node-red.md, which the editor puts onto the tab that is open. */
+function documentedFlow(): { nodes: Node[]; configs: Node[] } {
+  const document = readFileSync(new URL("../../../docs/node-red.md", import.meta.url), "utf8");
+  const [, json] = /```json\n([\s\S]*?)```/.exec(document)!;
+  const all = JSON.parse(json!) as Node[];
+  return { nodes: all.filter(({ wires }) => wires), configs: all.filter(({ wires }) => !wires) };
+}
+
+test("the flow of the documentation writes a value each second, once the key is entered", async () => {
+  const { nodes, configs } = documentedFlow();
+  const entered = { address: `http://127.0.0.1:${proxy.port}`, project: "demo" };
+  const withKey = configs.map((one) => ({ ...one, ...entered, credentials: { key: server.key } }));
+  const response = await fetch(`${flows}/flow`, {
+    method: "POST",
+    body: JSON.stringify({ label: "from the documentation", nodes, configs: withKey }),
+    headers: { "content-type": "application/json" },
+  });
+  assert.equal(response.status, 200, await response.text());
+  const points = async () => {
+    const { items } = await server.ask.v06("GET /timeseries?name=node-red.random");
+    return items.length === 0 ? [] : ((await written("node-red.random")) as { value: number }[]);
+  };
+  await until(async () => (await points()).length >= 2, "two points");
+  for (const { value } of await points()) assert.ok(value >= 0 && value < 1, String(value));
 });
