@@ -281,7 +281,7 @@ test("cycles of the same series with random values have the points that a naive 
       fc.constantFrom(...precisions),
       (text, all, isEdited, precision) => {
         const bytes = Buffer.from(text);
-        const [{ at, put }] = all as [{ at: number; put: string }];
+        const { at, put } = all[0]!;
         const edited = isEdited
           ? Buffer.from(text.slice(0, at % text.length) + put + text.slice(at % text.length))
           : bytes;
