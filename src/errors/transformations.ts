@@ -44,6 +44,12 @@ export const transformationFailures = {
     message: ({ externalId, limit }) =>
       `${externalId} would run after itself, or after a chain of more than ${limit} transformations`,
   }),
+  "transformation-after-unknown": entry<{ readonly externalId: string; readonly after: string }>({
+    status: 400,
+    when: "A transformation would run after one that does not exist, or that is deleted or renamed.",
+    message: ({ externalId, after }) =>
+      `${externalId} would run after ${after}, and no transformation has this external id`,
+  }),
   "transformation-row-taken": entry<{ readonly columns: readonly string[] }>({
     status: 409,
     when: "A row has values that are unique and that another record has; the run lists the row.",

@@ -331,11 +331,38 @@ test("schedules without a next time, and cycles, are refused", async () => {
   assert.match((await refused({ cron: "0 0 * * *", timeZone: "Mars/North" })).message, /timeZone/);
   assert.equal((await refused({ everyMinutes: 0 })).code, 400);
   assert.match((await refused({ after: "x" })).message, /after itself/);
+  const b = await noted("cycle-b", {});
   const a = await noted("cycle-a", { schedule: { after: "cycle-b" } });
   assert.deepEqual(await runsOf(a), []);
-  const item = { externalId: "cycle-b", name: "b", query: "SELECT 1", destination: { type: "events" } };
-  const closing = { ...item, action: "upsert", schedule: { after: "cycle-a" } };
-  assert.match((await ask("POST /transformations", { items: [closing] })).error!.message, /after itself/);
+  const closing = [{ id: b, schedule: { set: { after: "cycle-a" } } }];
+  const { error } = await ask("POST /transformations/update", { items: closing });
+  assert.match(error!.message, /after itself/);
+});
+
+test("a transformation runs after one that exists, which is neither deleted nor renamed", async () => {
+  const item = (externalId: string, after?: string) => ({
+    ...{ externalId, name: externalId, query: "SELECT 1", destination: { type: "events" }, action: "upsert" },
+    ...(after !== undefined && { schedule: { after } }),
+  });
+  const create = (...items: readonly object[]) => ask("POST /transformations", { items });
+  const unknown = (await create(item("second", "first"))).error!;
+  assert.deepEqual(
+    [unknown.code, unknown.message],
+    [400, "second would run after first, and no transformation has this external id"],
+  );
+  const made = await create(item("second", "first"), item("first"));
+  const [second, first] = idsOf(made) as [number, number];
+  const update = async (change: object) =>
+    (await ask("POST /transformations/update", { items: [change] })).error?.message;
+  assert.match((await update({ id: first, externalId: { set: "other" } }))!, /second would run after first/);
+  assert.match(
+    (await update({ id: second, schedule: { set: { after: "no" } } }))!,
+    /second would run after no/,
+  );
+  const remove = (...items: readonly number[]) => ask("POST /transformations/delete", { items });
+  assert.match((await remove(first)).error!.message, /second would run after first/);
+  assert.equal((await ask(`GET /transformations/${first}`)).status, 200, "nothing is deleted");
+  assert.equal((await remove(first, second)).status, 200);
 });
 
 test("a run that ends at any step leaves whole commits, which its record counts", async () => {

@@ -10,7 +10,7 @@ export const transformationSamples: SamplePart = {
   fill: fillTransformations,
   async fillSmall({ ask }) {
     await ask("POST /transformations", {
-      items: [one("t", { nulls: "clear", onError: "skip", schedule: { after: "other" } })],
+      items: [one("t", { nulls: "clear", onError: "skip", schedule: { after: "other" } }), one("other")],
     });
   },
   read: async ({ ask }) => ({
@@ -38,6 +38,9 @@ async function fillTransformations({ ask, draws }: Filling): Promise<void> {
   const schedule = { cron: "30 4 29 2 *", timeZone: "Europe/Oslo" };
   const secret = `whsec_${"c2VjcmV0".repeat(4)}`;
   const webhook = { url: "https://receiver.example/é?a=b", secret, onRefusals: true };
+  const later = one("later", { schedule: { after: "yearly" } });
   const rows = one("rows", { destination: { type: "sequenceRows", sequence: "pump curve" } });
-  await ask("POST /transformations", { items: [...items, rows, one("yearly", { schedule, webhook })] });
+  await ask("POST /transformations", {
+    items: [...items, rows, later, one("yearly", { schedule, webhook })],
+  });
 }

@@ -15,7 +15,7 @@ import { readPage } from "../../storage/read-page.ts";
 import { changeValues } from "../common/changes.ts";
 import { refuseTakenExternalIds } from "../common/external-ids.ts";
 import { actionsOf } from "./destinations/destinations.rest.ts";
-import { refuseCycles, scheduleColumns } from "./schedules/schedule.ts";
+import { refuseCycles, refuseUnknownBefore, scheduleColumns } from "./schedules/schedule.ts";
 import {
   type Timing,
   type Transformation,
@@ -76,6 +76,7 @@ export async function createTransformations(
     refuseOtherActions(rows);
     await refuseTakenExternalIds(tx, recordType, rows);
     await tx.insert(transformationTable, rows);
+    await refuseUnknownBefore(tx, rows, []);
     await refuseCycles(tx, rows);
     await refuseNotPermitted(tx, transformationTable, permitted, { acl: "transformationsAcl", rows });
     return rows;
@@ -152,6 +153,9 @@ export async function updateTransformations(
     refuseOtherActions(after);
     await refuseTakenExternalIds(tx, recordType, after);
     await tx.replace(transformationTable, after);
+    const names = new Set(after.map(({ externalId }) => externalId));
+    const lost = before.map(({ externalId }) => externalId).filter((name) => !names.has(name));
+    await refuseUnknownBefore(tx, after, lost);
     await refuseCycles(tx, after);
     return after;
   });
@@ -159,16 +163,19 @@ export async function updateTransformations(
 
 /**
  * Deletes all transformations with their runs, or none, and cancels runs that have not ended. Refuses (400)
- * unknown and repeated ids.
+ * unknown and repeated ids, and one after which another runs.
  */
 export async function deleteTransformations(ctx: RequestContext, ids: readonly number[]): Promise<void> {
   const permitted = permittedFor(ctx, "WRITE");
   const running = await ctx.catalog.write(ctx.projectId, async (tx) => {
-    await existingRecords(tx, transformationTable, permitted, { ids, field: "items" });
+    const named = { ids, field: "items" };
+    const gone = await existingRecords(tx, transformationTable, permitted, named);
     const filter = and(oneOf("transformationId", ids), equals("status", "RUNNING"));
     const page = { limit: ids.length };
     const running = await tx.find(transformationRunTable, { filter, order: byId, page });
     await tx.remove(transformationTable, oneOf("id", ids));
+    const lost = gone.map(({ externalId }) => externalId);
+    await refuseUnknownBefore(tx, [], lost);
     await tx.remove(transformationRunTable, oneOf("transformationId", ids));
     return running;
   });

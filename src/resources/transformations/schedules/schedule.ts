@@ -2,7 +2,7 @@
 import { Cron } from "croner";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
-import { equals } from "../../../query/filter.ts";
+import { equals, type Filter, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import type { CatalogReader } from "../../../storage/catalog.ts";
 import { type Timing, type Transformation, transformationTable } from "../schema.ts";
@@ -56,6 +56,34 @@ export const scheduleColumns = (
     ...(nextTime !== undefined && { nextTime }),
   };
 };
+
+/**
+ * Refuses (400) transformations that would run after one that does not exist: those that are written, and
+ * those after one that has lost its external id. The changes are in the transaction already.
+ */
+export async function refuseUnknownBefore(
+  tx: CatalogReader,
+  rows: readonly Transformation[],
+  lostIds: readonly string[],
+): Promise<void> {
+  const findAll = async (filter: Filter) => {
+    const page = { limit: await tx.count(transformationTable, filter) };
+    return tx.find(transformationTable, { filter, order: byId, page });
+  };
+  const followers = lostIds.length > 0 ? await findAll(oneOf("after", lostIds)) : [];
+  const dependent = [...rows, ...followers].filter(({ after }) => after !== undefined);
+  if (dependent.length === 0) return;
+  const found = await findAll(
+    oneOf(
+      "externalId",
+      dependent.map(({ after }) => after!),
+    ),
+  );
+  const known = new Set(found.map(({ externalId }) => externalId));
+  const wrong = dependent.find(({ after }) => !known.has(after!));
+  if (wrong)
+    throw fail("transformation-after-unknown", { externalId: wrong.externalId, after: wrong.after! });
+}
 
 /** Refuses (400) transformations that would run after each other in a cycle. They are written already. */
 export async function refuseCycles(tx: CatalogReader, rows: readonly Transformation[]): Promise<void> {
