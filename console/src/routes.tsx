@@ -21,6 +21,7 @@ import { modelsSearch } from "./pages/models/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
 import { suggestionsSearch } from "./pages/suggestions/search.ts";
+import { transformationSearch, transformationsSearch } from "./pages/transformations/search.ts";
 import { savedTrend } from "./pages/trend/saved-trend.ts";
 import { trendSearch } from "./pages/trend/search.ts";
 import { sessionQuery } from "./session/session.ts";
@@ -213,6 +214,27 @@ const suggestionsRoute = createRoute({
   component: lazyRouteComponent(() => import("./pages/suggestions/suggestions-page.tsx"), "SuggestionsPage"),
 });
 
+const transformationsRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/transformations",
+  validateSearch: transformationsSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/transformations/transformations-page.tsx"),
+    "TransformationsPage",
+  ),
+});
+
+const transformationRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/transformations/$id",
+  params: idParams,
+  validateSearch: transformationSearch,
+  component: lazyRouteComponent(
+    () => import("./pages/transformations/transformation-page.tsx"),
+    "TransformationPage",
+  ),
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
@@ -230,6 +252,8 @@ const routeTree = rootRoute.addChildren([
     accessRoute,
     rawRoute,
     rawTableRoute,
+    transformationsRoute,
+    transformationRoute,
     calculatedRoute,
     modelsRoute,
     operationsRoute,

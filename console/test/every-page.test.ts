@@ -64,6 +64,10 @@ before(async () => {
   await v06("POST /raw/create", { items: [{ dbName: hidden }] });
   await v06(`POST /raw/${hidden}/create`, { items: [{ tableName: hidden }] });
   await v06(`POST /raw/${hidden}/${hidden}/create`, { items: [{ key: hidden, columns: { name: hidden } }] });
+  const query = `SELECT '${hidden}' AS externalId`;
+  ids["transformation"] = await create("/transformations", {
+    ...{ externalId: hidden, name: hidden, query, destination: { type: "assets" }, action: "upsert" },
+  });
   const scope = { assetIdScope: { subtreeIds: [String(ids[`${seen} asset`])] } };
   await createSuggestions();
   const types = ["assetsAcl", "timeSeriesAcl", "eventsAcl", "filesAcl", "sequencesAcl"];
@@ -110,6 +114,8 @@ function visits(): readonly Visit[] {
     { path: "/raw" },
     { path: `/raw/${hidden}/${hidden}`, showsAddress: true },
     { path: "/suggestions", shows: `${seen} drawing.svg` },
+    { path: "/transformations" },
+    { path: `/transformations/${ids["transformation"]}` },
     { path: "/calculated" },
     { path: "/models" },
     { path: "/access" },
@@ -215,6 +221,8 @@ it("lists and records are copied as requests that work", async () => {
     ["/raw", hidden],
     [`/raw?database=${hidden}`, hidden],
     [`/raw/${hidden}/${hidden}`, hidden],
+    ["/transformations", hidden],
+    [`/transformations/${ids["transformation"]}`, hidden],
     [`/trend?series=${seen}+flow`, "datapoints"],
     ["/operations", "millrace_"],
     ["/access", "operator"],

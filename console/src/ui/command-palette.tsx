@@ -1,4 +1,4 @@
-// The command palette: finds pages, assets, series, events and files by name.
+// The command palette: finds pages, assets, series, events, files and transformations by name.
 
 import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
@@ -9,8 +9,10 @@ import { useState } from "react";
 import { statusOf } from "../api/errors.ts";
 import { getAssetsSearch, getEventsSearch, getFilesSearch, getTimeseriesSearch } from "../api/generated.ts";
 import { timeText } from "../lib/format.ts";
+import { mayDo } from "../session/rights.ts";
 import { useProject, useSession } from "../session/session.ts";
 import { palettePages } from "./navigation.ts";
+import { isCalled, transformationsQuery } from "./transformation-list.ts";
 
 const hitsMax = 6;
 const typingPauseMs = 150;
@@ -18,7 +20,8 @@ const typingPauseMs = 150;
 export function CommandPalette() {
   const [query, setQuery] = useState("");
   const [searched] = useDebouncedValue(query.trim(), typingPauseMs);
-  const groups = [usePages(query), ...useRecords(searched)].filter(({ actions }) => actions.length > 0);
+  const found = [usePages(query), ...useRecords(searched), useTransformations(searched)];
+  const groups = found.filter(({ actions }) => actions.length > 0);
   return (
     <Spotlight
       actions={groups}
@@ -96,6 +99,23 @@ function useRecords(name: string): SpotlightActionGroupData[] {
       })),
     },
   ];
+}
+
+/** There are few transformations: the console finds them by itself, also by a part of a word. */
+function useTransformations(name: string): SpotlightActionGroupData {
+  const project = useProject();
+  const navigate = useNavigate();
+  const mayRead = mayDo(useSession(), "transformationsAcl", "READ");
+  const isWanted = name !== "" && mayRead;
+  const { data = [] } = useQuery({ ...transformationsQuery(project), enabled: isWanted });
+  const found = isWanted ? data.filter((one) => isCalled(one, name)).slice(0, hitsMax) : [];
+  return {
+    group: "Transformations",
+    actions: found.map(({ id, name: label, externalId: description }) => ({
+      ...{ id: `transformation ${id}`, label, description },
+      onClick: () => void navigate({ to: "/transformations/$id", params: { id } }),
+    })),
+  };
 }
 
 async function findRecords(project: string, name: string, signal: AbortSignal) {

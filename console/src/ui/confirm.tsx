@@ -1,4 +1,4 @@
-// A dialog before something is deleted: it says what will happen, and shows a refusal of the server.
+// A dialog before a deletion or another step: it says what will happen, and shows a refusal of the server.
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { messageOf } from "../api/errors.ts";
@@ -9,13 +9,16 @@ interface ConfirmProps {
   readonly children: ReactNode;
   /** The label of the button: "Delete the group". */
   readonly action: string;
+  /** Whether the action removes something; it does by default. */
+  readonly isDanger?: boolean;
   readonly isPending: boolean;
   readonly problem: unknown;
   onConfirm(): void;
   onClose(): void;
 }
 
-export function Confirm({ title, children, action, isPending, problem, onConfirm, onClose }: ConfirmProps) {
+export function Confirm(props: ConfirmProps) {
+  const { title, children, action, isDanger = true, isPending, problem, onConfirm, onClose } = props;
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
       <Stack>
@@ -27,7 +30,7 @@ export function Confirm({ title, children, action, isPending, problem, onConfirm
           <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button color="red.8" loading={isPending} onClick={onConfirm}>
+          <Button {...(isDanger && { color: "red.8" })} loading={isPending} onClick={onConfirm}>
             {action}
           </Button>
         </Group>

@@ -16,6 +16,7 @@ import {
   Plug,
   ShieldCheck,
   Sigma,
+  Workflow,
 } from "lucide-react";
 
 interface NavigationEntry {
@@ -41,6 +42,10 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
   { to: "/models", label: "Models", icon: BrainCircuit, keywords: "python predict schedule packages train" },
   { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },
+  {
+    ...{ to: "/transformations", label: "Transformations", icon: Workflow },
+    keywords: "sql query etl pipeline raw rows to assets events schedule cron runs",
+  },
   {
     ...{ to: "/connect", label: "Connect", icon: Plug },
     keywords: "power bi excel python javascript curl odata api rest key export",

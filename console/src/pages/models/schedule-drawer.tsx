@@ -16,13 +16,13 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { useSeriesNames } from "../../ui/series-hits.ts";
+import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { runCountQuery, runsQuery } from "./models-data.ts";
 import { NextRun } from "./next-run.tsx";
 import { ConfirmStep, RecordMenu, useDialog } from "./record-menu.tsx";
 import { canCopy, copyOf, specOf } from "./schedule-fields.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
-import { StatusBadge } from "./status-badge.tsx";
 
 interface ScheduleProps {
   readonly schedule: ModelSchedule;

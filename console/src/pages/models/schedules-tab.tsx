@@ -6,11 +6,11 @@ import type { Model, ModelSchedule } from "../../api/generated.ts";
 import { durationText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { runsQuery, schedulesQuery } from "./models-data.ts";
 import { NextRun } from "./next-run.tsx";
 import { ScheduleDrawer } from "./schedule-drawer.tsx";
-import { StatusBadge } from "./status-badge.tsx";
 
 export function SchedulesTab({ models }: { models: readonly Model[] }) {
   const schedules = useQuery(schedulesQuery(useProject()));

@@ -17,12 +17,12 @@ import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
 import { Facts } from "../../ui/facts.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Artifacts } from "./artifacts.tsx";
 import { EditDescribed } from "./described-form.tsx";
 import classes from "./models.module.css";
 import { artifactsQuery, isInProgress, packagesQuery, useModelsChange } from "./models-data.ts";
 import { ConfirmStep, type FinalStep, RecordMenu, useDialog } from "./record-menu.tsx";
-import { StatusBadge } from "./status-badge.tsx";
 import { JobProgress, VersionLog } from "./version-log.tsx";
 
 interface VersionProps {

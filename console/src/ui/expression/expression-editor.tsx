@@ -6,6 +6,7 @@ import { useProject } from "../../session/session.ts";
 import classes from "./expression.module.css";
 import type { Fault } from "./fault.ts";
 import { type Suggestion, type Typing, typingAt, wordsFor } from "./language.ts";
+import { Marked } from "./marked.tsx";
 
 interface ExpressionEditorProps {
   /** The text at the start. */
@@ -92,24 +93,6 @@ function onSuggestionKey(event: KeyboardEvent, keys: SuggestionKeys): void {
   else if (event.key === "Escape") close();
   else return;
   event.preventDefault();
-}
-
-/** The same text below the input, with a mark at the error. */
-function Marked({ text, at }: { text: string; at: number | undefined }) {
-  if (at === undefined)
-    return (
-      <pre className={classes["mirror"]} aria-hidden>
-        {`${text} `}
-      </pre>
-    );
-  const token = /^(?:\[[^[\]]*\]?|\w+|.)/s.exec(text.slice(at))?.[0] ?? " ";
-  return (
-    <pre className={classes["mirror"]} aria-hidden>
-      {text.slice(0, at)}
-      <mark>{token}</mark>
-      {`${text.slice(at + token.length)} `}
-    </pre>
-  );
 }
 
 interface SuggestionsProps {

@@ -1,0 +1,162 @@
+// The SQL of a transformation: its editor with errors at their places, its rows, and what a run would write.
+import { Alert, Button, type ButtonProps, Card, Group, Stack, Text, Title } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { CircleAlert, ListChecks, type LucideIcon, Rows3, Save } from "lucide-react";
+import { useState } from "react";
+import {
+  postTransformationsByTransformationIdPlan,
+  postTransformationsPreview,
+  postTransformationsUpdate,
+  type Transformation,
+} from "../../api/generated.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import classes from "../../ui/expression/expression.module.css";
+import { type Fault, faultOf } from "../../ui/expression/fault.ts";
+import { Marked } from "../../ui/expression/marked.tsx";
+import { Loading } from "../../ui/page-states.tsx";
+import { PlanView } from "./plan-view.tsx";
+import { PreviewTable } from "./preview-table.tsx";
+import { useTransformationsChange } from "./transformations-data.ts";
+
+const previewRows = 100;
+
+export function QueryCard({ transformation }: { transformation: Transformation }) {
+  const { query: saved } = transformation;
+  const mayWrite = mayDo(useSession(), "transformationsAcl", "WRITE");
+  const [text, setText] = useState<string>();
+  const query = text ?? saved;
+  const { preview, plan, save } = useSteps(transformation, query, () => setText(undefined));
+  const reset = () => {
+    for (const step of [preview, plan, save]) step.reset();
+  };
+  const fault = faultOf(preview.error ?? plan.error ?? save.error, { text: query, aliases: [] });
+  const isChanged = query !== saved;
+  const show = (step: typeof preview | typeof plan) => {
+    reset();
+    step.mutate();
+  };
+  const edit = (value: string) => {
+    setText(value);
+    reset();
+  };
+  return (
+    <Card>
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h5">
+            Query
+          </Title>
+          <Group gap="xs">
+            <StepButton
+              label="Preview rows"
+              icon={Rows3}
+              isPending={preview.isPending}
+              onClick={() => show(preview)}
+            />
+            <StepButton
+              {...{ label: "Plan a run", icon: ListChecks, isPending: plan.isPending, disabled: isChanged }}
+              title={isChanged ? "Save the query first" : undefined}
+              onClick={() => show(plan)}
+            />
+            {mayWrite && (
+              <StepButton
+                {...{ label: "Save query", icon: Save, variant: "filled", isPending: save.isPending }}
+                disabled={!isChanged}
+                onClick={() => save.mutate()}
+              />
+            )}
+          </Group>
+        </Group>
+        <SqlEditor text={query} fault={fault} onChange={edit} />
+        {isChanged && <Unsaved transformation={transformation} />}
+        {fault && <FaultNotice fault={fault} text={query} />}
+        {(preview.isPending || plan.isPending) && <Loading what="the rows of the query" />}
+        {preview.data && <PreviewTable preview={preview.data} />}
+        {plan.data && <PlanView plan={plan.data} />}
+      </Stack>
+    </Card>
+  );
+}
+
+interface StepButtonProps extends Pick<ButtonProps, "variant" | "disabled"> {
+  readonly label: string;
+  readonly icon: LucideIcon;
+  readonly title?: string | undefined;
+  readonly isPending: boolean;
+  onClick(): void;
+}
+
+const StepButton = ({ label, icon: Icon, isPending, variant = "default", ...props }: StepButtonProps) => (
+  <Button
+    size="xs"
+    leftSection={<Icon size={14} aria-hidden />}
+    loading={isPending}
+    {...{ variant, ...props }}
+  >
+    {label}
+  </Button>
+);
+
+function useSteps({ id }: Transformation, query: string, onSaved: () => void) {
+  const project = useProject();
+  return {
+    preview: useMutation({
+      mutationFn: async () => (await postTransformationsPreview(project, { query, limit: previewRows })).data,
+    }),
+    plan: useMutation({
+      mutationFn: async () => (await postTransformationsByTransformationIdPlan(project, id)).data,
+    }),
+    save: useTransformationsChange(async () => {
+      await postTransformationsUpdate(project, { items: [{ id, query: { set: query } }] });
+      onSaved();
+    }),
+  };
+}
+
+function Unsaved({ transformation: { owner, ownerId } }: { transformation: Transformation }) {
+  const { account } = useSession();
+  return (
+    <Text size="sm" c="var(--text-quiet)">
+      The query is not saved. Runs and plans have the saved one.
+      {ownerId !== account.id &&
+        ` Runs have the rights of ${owner}; when you save, you become the owner, and they have yours.`}
+    </Text>
+  );
+}
+
+interface SqlEditorProps {
+  readonly text: string;
+  readonly fault: Fault | undefined;
+  onChange(text: string): void;
+}
+
+const SqlEditor = ({ text, fault, onChange }: SqlEditorProps) => (
+  <div className={classes["editor"]}>
+    <Marked text={text} at={fault?.at} />
+    <textarea
+      className={classes["input"]}
+      value={text}
+      spellCheck={false}
+      autoCapitalize="off"
+      aria-label="Query"
+      aria-invalid={fault !== undefined}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  </div>
+);
+
+function FaultNotice({ fault: { at, message }, text }: { fault: Fault; text: string }) {
+  const before = at === undefined ? [] : text.slice(0, at).split("\n");
+  const place = at === undefined ? "" : `Line ${before.length}, character ${before.at(-1)!.length + 1}: `;
+  return (
+    <Alert
+      color="red"
+      role="alert"
+      icon={<CircleAlert size={18} aria-hidden />}
+      title="The query cannot be run"
+    >
+      {place + message}
+    </Alert>
+  );
+}

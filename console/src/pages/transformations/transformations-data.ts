@@ -1,0 +1,63 @@
+// Transformations and their runs: the queries and changes of the pages.
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  getTransformationsByTransformationId,
+  getTransformationsByTransformationIdRuns,
+  type Transformation,
+  type TransformationRun,
+} from "../../api/generated.ts";
+import { timeText } from "../../lib/format.ts";
+
+const runsShown = 100;
+/** Schedules start runs while one looks at the page. */
+export const everyMs = 10_000;
+const runningEveryMs = 1_000;
+
+export const transformationQuery = (project: string, id: number) =>
+  queryOptions({
+    queryKey: ["transformations", project, "record", id],
+    refetchInterval: everyMs,
+    queryFn: async ({ signal }) =>
+      (await getTransformationsByTransformationId(project, id, { signal })).data.items[0]!,
+  });
+
+/** The latest runs, the last one first. */
+export const runsQuery = (project: string, id: number, limit = runsShown) =>
+  queryOptions({
+    queryKey: ["transformations", project, "runs", id, limit],
+    queryFn: async ({ signal }) =>
+      (await getTransformationsByTransformationIdRuns(project, id, { limit }, { signal })).data.items,
+    refetchInterval: ({ state }) => (isRunning(state.data?.[0]) ? runningEveryMs : everyMs),
+  });
+
+export const isRunning = (run: TransformationRun | undefined): boolean => run?.status === "RUNNING";
+
+/** A change of transformations or runs; afterwards the pages show it. */
+export function useTransformationsChange<Input = void, Result = unknown>(
+  change: (input: Input) => Promise<Result>,
+) {
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["transformations"] }),
+  });
+}
+
+/** What the rows become: `assets`, `raw erp.orders`. */
+export function destinationText({ type, database, table, sequence }: Transformation["destination"]): string {
+  if (type === "raw") return `raw ${database}.${table}`;
+  if (type === "sequenceRows") return `rows of the sequence ${sequence}`;
+  return type === "files" ? "metadata of files" : type;
+}
+
+/** When it runs by itself: `every 15 min`, `after plant-tree`. */
+export function scheduleText({ schedule }: Pick<Transformation, "schedule">): string {
+  if (schedule === undefined) return "only when it is started";
+  if ("cron" in schedule) return `${schedule.cron} (${schedule.timeZone})`;
+  return "after" in schedule ? `after ${schedule.after}` : `every ${schedule.everyMinutes} min`;
+}
+
+export function nextRunText({ schedule, nextTime }: Transformation): string {
+  if (nextTime !== undefined) return timeText(nextTime);
+  return schedule && "after" in schedule ? `after ${schedule.after}` : "–";
+}

@@ -1,0 +1,126 @@
+// All transformations of the project with their last and next runs.
+import { Button, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { Plus, Search, Workflow } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import type { Transformation, TransformationRun } from "../../api/generated.ts";
+import { ageText, countText, timeText } from "../../lib/format.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { CopyAs } from "../../ui/copy-as.tsx";
+import { Page } from "../../ui/page.tsx";
+import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { StatusBadge } from "../../ui/status-badge.tsx";
+import { isCalled, transformationsQuery } from "../../ui/transformation-list.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
+import { NewTransformation } from "./transformation-form.tsx";
+import { destinationText, everyMs, nextRunText, runsQuery, scheduleText } from "./transformations-data.ts";
+
+const typingPauseMs = 200;
+
+export function TransformationsPage() {
+  const project = useProject();
+  const { query = "" } = useSearch({ from: "/frame/transformations" });
+  const navigate = useNavigate({ from: "/transformations" });
+  const list = useQuery({ ...transformationsQuery(project), refetchInterval: everyMs });
+  const rows = list.data?.filter((one) => isCalled(one, query)) ?? [];
+  const search = useDebouncedCallback(
+    (text: string) => void navigate({ search: { query: text || undefined }, replace: true }),
+    typingPauseMs,
+  );
+  return (
+    <Page
+      title="Transformations"
+      fills
+      note={list.isSuccess ? countText(rows.length) : undefined}
+      actions={
+        <>
+          <CopyAs request={{ method: "GET", project, path: "/transformations", odata: "Transformations" }} />
+          {mayDo(useSession(), "transformationsAcl", "WRITE") && <NewButton />}
+        </>
+      }
+      toolbar={
+        <TextInput
+          w={{ base: "100%", sm: 320 }}
+          aria-label="Search transformations"
+          placeholder="Search by name or external id"
+          leftSection={<Search size={15} aria-hidden />}
+          defaultValue={query}
+          onChange={(event) => search(event.currentTarget.value)}
+        />
+      }
+    >
+      {list.isPending && <Loading what="the transformations" />}
+      {list.isError && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
+      {list.isSuccess && (
+        <VirtualTable
+          label="Transformations"
+          columns={columns}
+          rows={rows}
+          rowKey={({ id }) => id}
+          onOpen={({ id }) => void navigate({ to: "/transformations/$id", params: { id } })}
+          empty={query === "" ? <NoTransformations /> : <Empty title="No transformation is called that" />}
+        />
+      )}
+    </Page>
+  );
+}
+
+const NoTransformations = () => (
+  <Empty title="There are no transformations yet" icon={<Workflow size={28} aria-hidden />}>
+    A transformation is an SQL query over raw rows and records. Each row of its result becomes an asset, an
+    event, a series or another record. It shows what it would change before it writes.
+  </Empty>
+);
+
+function NewButton() {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <Button size="xs" leftSection={<Plus size={14} aria-hidden />} onClick={() => setIsOpen(true)}>
+        New transformation
+      </Button>
+      {isOpen && <NewTransformation onClose={() => setIsOpen(false)} />}
+    </>
+  );
+}
+
+const columns: readonly TableColumn<Transformation>[] = [
+  { key: "name", label: "Name", width: "minmax(110px, 2fr)", cell: ({ name }) => name },
+  {
+    ...{ key: "destination", label: "Writes", width: "minmax(120px, 1fr)", isOptional: true },
+    cell: ({ action, destination }) => `${action} ${destinationText(destination)}`,
+  },
+  {
+    ...{ key: "last", label: "Last run", width: "185px" },
+    cell: ({ id }) => <LastRun id={id}>{({ status }) => <StatusBadge status={status} />}</LastRun>,
+  },
+  {
+    ...{ key: "started", label: "Started", width: "120px", isOptional: true },
+    cell: ({ id }) => <LastRun id={id}>{({ startedTime }) => <Age timeMs={startedTime} />}</LastRun>,
+  },
+  {
+    ...{ key: "schedule", label: "Runs", width: "minmax(140px, 1fr)", isOptional: true },
+    cell: scheduleText,
+  },
+  { key: "next", label: "Next run", width: "170px", isOptional: true, cell: nextRunText },
+];
+
+interface LastRunProps {
+  readonly id: number;
+  children(run: TransformationRun): ReactNode;
+}
+
+function LastRun({ id, children }: LastRunProps) {
+  const { data, isError } = useQuery(runsQuery(useProject(), id, 1));
+  if (isError) return "not known";
+  if (data === undefined) return "…";
+  return data[0] ? children(data[0]) : "–";
+}
+
+const Age = ({ timeMs }: { timeMs: number }) => (
+  <span title={timeText(timeMs)}>{ageText(timeMs, useNow(1_000))}</span>
+);
