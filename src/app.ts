@@ -9,6 +9,9 @@ import { KeyUses } from "./access/key-limits.ts";
 import { Rights } from "./access/rights.ts";
 import { Sessions } from "./access/sessions.ts";
 import { openAuthenticators } from "./authenticators.ts";
+import { addBackups } from "./backup/backup-routes.ts";
+import { Backups, type BackupsOptions, outsideOfFolder } from "./backup/backups.ts";
+import { holdable } from "./backup/held-blobs.ts";
 import { isShared, openIds } from "./catalog-backend.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
@@ -104,8 +107,8 @@ export async function openApp(
   const installation = await openInstallation(settings, { system, log }, opened);
   const { secret, disk } = installation;
   const secretOf = (purpose: string) => secretFor(purpose, secret);
-  const { points, ...stores } = isReadOnly ? readOnly(installation.stores) : installation.stores;
-  const { catalog } = stores;
+  const { points, catalog, blobs } = isReadOnly ? readOnly(installation.stores) : installation.stores;
+  const held = holdable(blobs);
   const ids = await openIds(catalog, system);
   const lease = opened.adopt(await openLease(catalog, { ids, system }, log), (one) => one.end());
   // After the lease: a copy that starts now sees the lease, and this start sees its record, or both.
@@ -113,9 +116,7 @@ export async function openApp(
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
-    ...{ system, ids, computing, disk },
-    ...stores,
-    points: metrics.counted(points),
+    ...{ system, ids, computing, disk, catalog, blobs: held.blobs, points: metrics.counted(points) },
     ...backgroundWork(log, { settings, secretOf }),
     rowDeletions: rowDeletionsIn(catalog, log),
     lease,
@@ -127,13 +128,15 @@ export async function openApp(
   };
   if (!isReadOnly) opened.use(await resumeWork(services, log));
   const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());
+  const backupParts = { stores: { catalog, points }, held, system, log };
+  const backups = opened.adopt(await openBackups(settings, backupParts), (running) => running.stop());
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
   const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
   const heldRequests = new HeldRequests(http);
-  const keyUses = new KeyUses(services.system);
-  const kernel = { services, keyUses, ...authenticators, ...memoryOf(bounds, metrics) };
-  addEndpoints(http, kernel, { refusals, metrics, log, consoleFolder: settings.consoleFolder });
+  const kernel = { services, keyUses: new KeyUses(system), ...authenticators, ...memoryOf(bounds, metrics) };
+  const operating = { backups, backupSecret: secretOf("backups"), refusals, metrics, log };
+  addEndpoints(http, kernel, { ...operating, consoleFolder: settings.consoleFolder });
   const serving = opened.move();
   return {
     services,
@@ -152,6 +155,16 @@ export async function openApp(
       await serving.disposeAsync();
     },
   };
+}
+
+async function openBackups(
+  { data, catalogUrl, points, blobs }: Settings,
+  parts: Omit<BackupsOptions, "data" | "refusal">,
+): Promise<Backups> {
+  const refusal = outsideOfFolder({ catalogUrl, points, blobs });
+  const backups = new Backups({ data, refusal, ...parts });
+  await backups.clean();
+  return backups;
 }
 
 const readOnly = ({ catalog, points, blobs }: DataStores): DataStores => ({
@@ -274,7 +287,7 @@ function sweepUploads(services: Services, log: Logger): () => Promise<void> {
   let sweep = Promise.resolve();
   const start = () => {
     sweep = sweep
-      .then(() => finishRemovals(services))
+      .then(() => unlessAway(() => finishRemovals(services)))
       .then(() => deleteExpiredUploads(services))
       .catch((problem: unknown) => log.error({ err: problem }, "Could not delete the bytes of files"));
   };
@@ -287,6 +300,8 @@ function sweepUploads(services: Services, log: Logger): () => Promise<void> {
 }
 
 interface Monitoring {
+  readonly backups: Backups;
+  readonly backupSecret: Uint8Array;
   readonly refusals: Refusals;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -295,7 +310,7 @@ interface Monitoring {
 
 function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, monitoring: Monitoring): void {
   const { services } = kernel;
-  const { refusals, metrics, log, consoleFolder } = monitoring;
+  const { backups, backupSecret, refusals, metrics, log, consoleFolder } = monitoring;
   const served = new ServedPaths(http);
   addRoutes(http, kernel, routes);
   addOpenRoutes(http, kernel, openRoutes);
@@ -307,6 +322,7 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, mo
   const stores = { ...services, refusals };
   addHealth(http, stores, log);
   addMetrics(http, metrics, stores);
+  addBackups(http, kernel, { backups, secret: backupSecret });
   const { baseUrl, system } = services;
   const { sendPage } = addConsole(http, { folder: consoleFolder, baseUrl, randomBytes: system.randomBytes });
   served.refuseTheRest({ kernel, protocols, sendPage });

@@ -131,12 +131,31 @@ function noteHolder(file: string): void {
 const busy = 5;
 
 /**
- * Locks an existing folder until the returned function is called; throws `StartRefused` when another process
- * has locked it. SQLite's file lock belongs to the process, so the operating system releases it even after
- * kill -9.
+ * Locks an existing data folder until the returned function is called; throws `StartRefused` when another
+ * process has locked it.
  */
 export function lockDataFolder(path: string): () => void {
-  const holderFile = join(path, "holder.pid");
+  let unlock: ReturnType<typeof lockFolder>;
+  try {
+    unlock = lockFolder(path);
+  } catch (problem) {
+    throw unusable(path, problem);
+  }
+  if (unlock !== "busy") return unlock;
+  throw new StartRefused(
+    `The data folder ${path} is in use by another process (pid ${textOf(holderOf(path)) || "unknown"}).
+Stop that one, or set MILLRACE_DATA to another folder.`,
+  );
+}
+
+const holderOf = (path: string): string => join(path, "holder.pid");
+
+/**
+ * Locks an existing folder until the returned function is called, unless another process has locked it.
+ * SQLite's file lock belongs to the process, so the operating system releases it even after kill -9.
+ */
+export function lockFolder(path: string): (() => void) | "busy" {
+  const holderFile = holderOf(path);
   try {
     const database = new DatabaseSync(join(path, "lock"));
     database.exec(
@@ -148,11 +167,7 @@ export function lockDataFolder(path: string): () => void {
       database.close();
     };
   } catch (problem) {
-    const { errcode } = problem as Error & { readonly errcode?: number };
-    if (errcode !== busy) throw unusable(path, problem);
-    throw new StartRefused(
-      `The data folder ${path} is in use by another process (pid ${textOf(holderFile) || "unknown"}).
-Stop that one, or set MILLRACE_DATA to another folder.`,
-    );
+    if ((problem as { readonly errcode?: number }).errcode === busy) return "busy";
+    throw problem;
   }
 }

@@ -5,6 +5,7 @@
 
 import { accessFailures } from "./errors/access.ts";
 import { analyticsFailures } from "./errors/analytics.ts";
+import { backupFailures } from "./errors/backups.ts";
 import { datapointFailures } from "./errors/datapoints.ts";
 import { demoFailures } from "./errors/demo.ts";
 import type { ErrorEntry, ErrorMembers } from "./errors/entry.ts";
@@ -26,6 +27,7 @@ export const catalogue = {
   ...analyticsFailures,
   ...demoFailures,
   ...fileFailures,
+  ...backupFailures,
   ...modelFailures,
   ...suggestionFailures,
   ...transformationFailures,

@@ -50,6 +50,18 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Look for damage in a data folder, and mend it",
     load: async () => (await import("./command-line/doctor.ts")).doctor,
   },
+  backup: {
+    summary: "Back up the data folder, while a server runs on it or not",
+    load: async () => (await import("./command-line/backup.ts")).backup,
+  },
+  restore: {
+    summary: "Write a backup into a new data folder",
+    load: async () => (await import("./command-line/restore.ts")).restore,
+  },
+  verify: {
+    summary: "Check every part of a backup",
+    load: async () => (await import("./command-line/verify.ts")).verify,
+  },
   connect: {
     summary: "Read a system of the plant, such as an MQTT broker, into a running server",
     load: async () => (await import("./command-line/connect.ts")).connect,

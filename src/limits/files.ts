@@ -26,6 +26,11 @@ export const filesLimits = {
     "files",
     "The number of further files for which the disk must have space. Otherwise it counts as full.",
   ),
+  backupBytesPerSecondMax: limit(
+    64 * 2 ** 20,
+    "bytes",
+    "How fast a backup reads the data folder, so that the disk serves requests meanwhile.",
+  ),
   diskCheckMs: limit(1_000, "ms", "How often the free disk is read; more often during an upload."),
   uploadFreeBytesMin: limit(
     2 ** 30,

@@ -129,3 +129,19 @@ export interface PointsStore {
   /** Completes accepted writes, then closes the files. */
   close(): Promise<void>;
 }
+
+/** A store in files that can be copied while it is written. */
+export interface CopyablePoints extends PointsStore {
+  /** Keeps the files of all shards as they are, and the journal after them, until the next two calls. */
+  freeze(): Promise<FrozenPoints>;
+}
+
+/** The frozen files and the linked journal together are the store at the time of the link. */
+export interface FrozenPoints {
+  /** Links the journal of every change so far into `folder`. Call it once: the journal is free afterwards. */
+  linkJournal(folder: string): Promise<void>;
+  /** Lets the files change again. */
+  thaw(): Promise<void>;
+}
+
+export const isCopyable = (points: PointsStore): points is CopyablePoints => "freeze" in points;

@@ -98,6 +98,8 @@ export class LocalShard {
     aggregate: (query: AggregateQuery) => this.#shard.aggregate(query),
     latest: (query: LatestQuery) => this.#shard.latest(query),
     stats: () => this.#shard.stats(),
+    freeze: () => this.#shard.freeze(),
+    thaw: () => this.#shard.thaw(),
     close: () => this.#close(),
   };
 

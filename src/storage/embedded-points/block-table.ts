@@ -105,7 +105,10 @@ export class BlockTable {
   /** Cached aggregates of series of numbers. Reads insert into it; changes of blocks here invalidate it. */
   readonly bucketCache = new BucketCache();
   readonly #database: DatabaseSync;
+  readonly #path: string;
   readonly #file: string;
+  /** While the file is frozen: a reader that needs it as it is. */
+  #frozen: DatabaseSync | undefined;
   readonly #statements: ReturnType<typeof prepare>;
   #state: { -readonly [Name in keyof StoredShardState]: StoredShardState[Name] };
   /** The check that all rows are there, until it is complete. */
@@ -125,6 +128,7 @@ export class BlockTable {
    */
   constructor(path: string, { file, blockPoints, store = 0, shard = 0 }: BlockTableSettings) {
     this.blockPoints = blockPoints;
+    this.#path = path;
     this.#file = file;
     this.#database = new DatabaseSync(path);
     this.#database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL`);
@@ -342,7 +346,27 @@ export class BlockTable {
     return [...this.#missingRows, ...blocks];
   }
 
+  /**
+   * Brings everything into the file, and keeps the file as it is until `thaw`, for a process that copies it.
+   * A reader that began while the write-ahead log was empty reads nothing but the file, so SQLite moves no
+   * page into it; further changes stay in the log.
+   */
+  freeze(): void {
+    const { busy } = this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()!;
+    if (busy !== 0) throw new Error(`another process reads ${this.#file}`);
+    const reader = new DatabaseSync(this.#path, { readOnly: true });
+    this.#frozen = reader;
+    reader.exec("BEGIN");
+    reader.prepare("SELECT count(*) FROM sqlite_schema").get();
+  }
+
+  thaw(): void {
+    this.#frozen?.close();
+    this.#frozen = undefined;
+  }
+
   close(): void {
+    this.thaw();
     this.#database.close();
   }
 

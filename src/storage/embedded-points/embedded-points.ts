@@ -15,13 +15,14 @@ import { CannotOpen } from "../cannot-open.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
+  CopyablePoints,
   Damage,
+  FrozenPoints,
   Point,
   PointBatch,
   PointColumns,
   PointSeries,
   PointsStats,
-  PointsStore,
   ScanQuery,
   SeriesId,
 } from "../points.ts";
@@ -31,7 +32,7 @@ import { Journal, type StoredRecord } from "./journal.ts";
 import { recoverJournal } from "./journal-recovery.ts";
 import { LatestPointCache } from "./latest-point-cache.ts";
 import { firstSequenceOf } from "./segment.ts";
-import { type JournalFiles, realFiles } from "./segment-files.ts";
+import { type JournalFiles, linkSegments, realFiles } from "./segment-files.ts";
 import type { LatestResult, ShardSettings } from "./shard-messages.ts";
 import { type OpenedShard, type ShardClient, ShardThread } from "./shard-thread.ts";
 import { SharedRing, viewOf } from "./shared-ring.ts";
@@ -65,7 +66,7 @@ export interface EmbeddedPointsSettings {
 }
 
 /** Opens the store in a folder, or creates one, and recovers the changes that are only in the journal. */
-export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<PointsStore> {
+export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<CopyablePoints> {
   const { folder, files = realFiles, blockPoints = blockPointsDefault } = settings;
   const existing = await readStoreFile(folder);
   const storeFile = existing ?? newStore(settings.shards ?? Math.min(availableParallelism(), shardsMax));
@@ -206,11 +207,13 @@ interface Parts {
   readonly markDelayMs: number;
 }
 
-class EmbeddedPoints implements PointsStore {
+class EmbeddedPoints implements CopyablePoints {
   readonly #parts: Parts;
   readonly #writes = new Set<Promise<void>>();
   #nextCheckpointBytes: number;
   #checkpoint: Promise<void> | undefined;
+  /** Resolves when the journal may be shortened again, which frozen files may need. */
+  #journalFree: Promise<void> | undefined;
   #isClosed = false;
   /** Both timers restart with each write. They do not keep the process alive. */
   readonly #idleTimer: NodeJS.Timeout;
@@ -276,6 +279,34 @@ class EmbeddedPoints implements PointsStore {
       journalBytes: journal.bytes,
       quarantined: [...damage, ...stats.flatMap((one) => one.damage)],
       ...(journal.stoppedBecause !== undefined && { writesStopped: journal.stoppedBecause }),
+    };
+  }
+
+  async freeze(): Promise<FrozenPoints> {
+    const { folder, shards, journal } = this.#parts;
+    invariant(this.#journalFree === undefined, "one caller at a time freezes the store");
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#journalFree = promise;
+    const freeJournal = () => {
+      this.#journalFree = undefined;
+      resolve();
+    };
+    const thaw = async () => {
+      freeJournal();
+      await Promise.allSettled(shards.map((shard) => shard.call("thaw", undefined)));
+    };
+    const frozen = await Promise.allSettled(shards.map((shard) => shard.call("freeze", undefined)));
+    const failed = frozen.find((one) => one.status === "rejected");
+    if (failed !== undefined) {
+      await thaw();
+      throw failed.reason;
+    }
+    return {
+      async linkJournal(target) {
+        await linkSegments(folder, await journal.rotate(), target);
+        freeJournal();
+      },
+      thaw,
     };
   }
 
@@ -352,6 +383,7 @@ class EmbeddedPoints implements PointsStore {
     try {
       const boundary = await journal.rotate();
       await Promise.all(shards.map((shard) => shard.call("checkpoint", boundary)));
+      await this.#journalFree;
       await journal.drop(boundary);
       this.#nextCheckpointBytes = checkpointBytes;
     } catch (error) {

@@ -1,10 +1,10 @@
 // Creates, truncates and removes the files of the journal: segments, their end files, and damaged segments
 // that are kept.
 import { constants } from "node:fs";
-import { open, readdir, rename, unlink } from "node:fs/promises";
+import { copyFile, link, open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fail } from "../../errors.ts";
-import { endFileName, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
+import { endFileName, firstSequenceOf, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
 
 /** An open file of the journal. */
 export interface JournalFile {
@@ -91,6 +91,24 @@ export const isSetAside = (name: string): boolean => name.startsWith("damaged-")
 export async function setAside({ folder, files }: JournalFolder, name: string) {
   await files.rename(join(folder, name), join(folder, `damaged-${name}`));
 }
+
+/**
+ * Links the segments with changes up to `sequence` into another folder of the same disk. None of them is
+ * written any more.
+ */
+export async function linkSegments(folder: string, sequence: number, target: string): Promise<void> {
+  const names = await readdir(folder);
+  for (const name of names) {
+    const first = firstSequenceOf(name);
+    if (first === undefined || first > sequence) continue;
+    for (const one of [name, endFileName(name)])
+      if (names.includes(one)) await linkOrCopy(join(folder, one), join(target, one));
+  }
+}
+
+/** Some file systems have no links. */
+const linkOrCopy = (from: string, to: string): Promise<void> =>
+  link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
 
 /** Makes created and removed names in the folder durable. */
 async function syncFolder({ folder, files }: JournalFolder): Promise<void> {

@@ -39,6 +39,9 @@ export interface ShardCalls {
   stats: { input: undefined; result: ShardStats };
   /** Returns when every change up to this sequence number is in blocks on disk. */
   checkpoint: { input: number; result: undefined };
+  /** Keeps the file as it is until `thaw`; changes go to its write-ahead log. */
+  freeze: { input: undefined; result: undefined };
+  thaw: { input: undefined; result: undefined };
   close: { input: undefined; result: undefined };
 }
 export type ShardCall = keyof ShardCalls;

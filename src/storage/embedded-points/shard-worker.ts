@@ -61,6 +61,8 @@ class ShardWorker {
       this.#shard.startCheckpoint(sequence);
       this.#checkpointId = id;
     },
+    freeze: (_, id) => this.#sendResult(id, this.#shard.freeze()),
+    thaw: (_, id) => this.#sendResult(id, this.#shard.thaw()),
     close: (_, id) => {
       this.#shard.close();
       this.#sendResult(id, undefined);
@@ -110,7 +112,7 @@ class ShardWorker {
 
   #run({ id, call, input }: CallMessage): void {
     try {
-      if (this.#stopped !== undefined && call !== "close")
+      if (this.#stopped !== undefined && call !== "close" && call !== "thaw")
         throw fail("points-shard-stopped", { shard: this.#number, problem: this.#stopped });
       (this.#handlers[call] as (input: unknown, id: number) => void)(input, id);
     } catch (error) {

@@ -168,6 +168,15 @@ export class Shard {
     }
   }
 
+  /** Keeps the file as it is until `thaw`. */
+  freeze(): void {
+    this.#table.freeze();
+  }
+
+  thaw(): void {
+    this.#table.thaw();
+  }
+
   close(): void {
     this.#table.close();
   }

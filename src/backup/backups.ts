@@ -1,0 +1,220 @@
+// Makes backups of the data folder of this process while it serves: one at a time.
+//
+// All parts are of one snapshot. The snapshot is in a write of the catalog that changes nothing,
+// so that no other write of the catalog runs meanwhile:
+//
+// 1. Before it: the files of the shards are frozen (`CopyablePoints.freeze`), and no blob is removed.
+// 2. At it: the journal of datapoints is cut and linked, then the file of the catalog is frozen.
+// 3. After it: everything is written again, while another process copies the frozen files.
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Logger } from "pino";
+import type { Settings } from "../config.ts";
+import { StartRefused } from "../data-folder.ts";
+import type { DataStores } from "../data-stores.ts";
+import { fail } from "../errors.ts";
+import type { System } from "../lib/system.ts";
+import { manifestTable, ownFolder } from "../storage/manifest.ts";
+import { type CopyablePoints, isCopyable } from "../storage/points.ts";
+import { CopyClient } from "./copy-client.ts";
+import type { HeldBlobs } from "./held-blobs.ts";
+import type { CopyProgress, CopyResult, Snapshot } from "./messages.ts";
+import { chooseSeries, sampleOf, unchanged } from "./sample.ts";
+
+export interface BackupRequest {
+  /** The folder of backups. */
+  readonly place: string;
+  readonly passphraseFile?: string;
+}
+
+export interface BackupsOptions {
+  /** The data folder. */
+  readonly data: string;
+  readonly stores: Pick<DataStores, "catalog" | "points">;
+  /** Why this installation cannot be backed up by this server; undefined if it can. */
+  readonly refusal: string | undefined;
+  readonly held: HeldBlobs;
+  readonly system: System;
+  readonly log: Logger;
+}
+
+export interface RunningBackup extends CopyProgress {
+  readonly place: string;
+  readonly startedTime: number;
+  readonly phase: "starting" | "copying";
+}
+
+export type EndedBackup = {
+  readonly place: string;
+  readonly startedTime: number;
+  readonly endedTime: number;
+} & (
+  | ({ readonly outcome: "complete"; readonly pausedMs: number } & CopyResult)
+  | { readonly outcome: "failed"; readonly problem: string }
+);
+
+export interface BackupsState {
+  readonly running?: RunningBackup;
+  /** The last one of this process. */
+  readonly last?: EndedBackup;
+}
+
+/** Why a server with these settings cannot make a backup: the reason, or undefined. */
+export function outsideOfFolder({ catalogUrl, points, blobs }: OutsideSettings): string | undefined {
+  const outside = [
+    ...(catalogUrl === undefined ? [] : ["the catalog (MILLRACE_CATALOG)"]),
+    ...(points === undefined ? [] : ["the datapoints (MILLRACE_POINTS)"]),
+    ...(blobs === undefined ? [] : ["the bytes of files (MILLRACE_BLOBS)"]),
+  ];
+  if (outside.length === 0) return undefined;
+  return `its data folder lacks ${outside.join(", ")}; docs/scale.md has the backup of these`;
+}
+
+type OutsideSettings = { readonly [Name in "catalogUrl" | "points" | "blobs"]: Settings[Name] | undefined };
+
+/** Journal segments that a running backup reads; left by a killed server, they are removed at the start. */
+const linksFolderOf = (data: string): string => join(data, "backup-links");
+const retryMs = 1_000;
+const attemptsMax = 10;
+
+interface PausedSnapshot extends Snapshot {
+  /** How long no change of the catalog was accepted. */
+  readonly pausedMs: number;
+}
+
+export class Backups {
+  readonly #options: BackupsOptions;
+  #running:
+    | { state: RunningBackup; readonly stop: AbortController; readonly ended: Promise<void> }
+    | undefined;
+  #last: EndedBackup | undefined;
+
+  constructor(options: BackupsOptions) {
+    this.#options = options;
+  }
+
+  get state(): BackupsState {
+    const running = this.#running?.state;
+    return { ...(running && { running }), ...(this.#last && { last: this.#last }) };
+  }
+
+  /** Removes what a killed process left. */
+  async clean(): Promise<void> {
+    await rm(linksFolderOf(this.#options.data), { recursive: true, force: true });
+  }
+
+  /** Starts a backup. Throws `backup-running` and `backup-not-possible`. */
+  start(request: BackupRequest): void {
+    const { refusal, system, log } = this.#options;
+    if (refusal !== undefined) throw fail("backup-not-possible", { problem: refusal });
+    if (this.#running) throw fail("backup-running", { place: this.#running.state.place });
+    const stop = new AbortController();
+    const { place } = request;
+    const startedTime = system.nowMs();
+    const state = {
+      place,
+      startedTime,
+      phase: "starting",
+      bytesDone: 0,
+      bytesTotal: 0,
+      bytesStored: 0,
+    } as const;
+    const finished = (outcome: { outcome: "complete"; pausedMs: number } & CopyResult) => {
+      this.#last = { place, startedTime, endedTime: system.nowMs(), ...outcome };
+      log.info({ backup: this.#last }, "Made a backup");
+    };
+    const failed = (thrown: unknown) => {
+      const problem = stop.signal.aborted ? "it was cancelled" : (thrown as Error).message;
+      this.#last = { place, startedTime, endedTime: system.nowMs(), outcome: "failed", problem };
+      log.error({ err: thrown, place }, "Could not make a backup");
+    };
+    const ended = this.#make(request, stop.signal)
+      .then(finished, failed)
+      .finally(() => {
+        this.#running = undefined;
+      });
+    this.#running = { state, stop, ended };
+  }
+
+  /** Ends a running backup, which leaves no manifest. */
+  async stop(): Promise<void> {
+    this.#running?.stop.abort();
+    await this.#running?.ended;
+  }
+
+  /** Resolves when no backup runs. */
+  async idle(): Promise<void> {
+    await this.#running?.ended;
+  }
+
+  async #make(request: BackupRequest, signal: AbortSignal) {
+    const { data, held, stores } = this.#options;
+    const { points } = stores;
+    if (!isCopyable(points)) throw new StartRefused("the datapoints are not in the data folder");
+    await using opened = new AsyncDisposableStack();
+    const links = linksFolderOf(data);
+    opened.defer(() => this.clean());
+    await this.clean();
+    const client = await CopyClient.start({ data, ...request }, (progress) => this.#show(progress));
+    opened.defer(() => client.end());
+    const onAbort = () => void client.end();
+    signal.addEventListener("abort", onAbort, { once: true });
+    signal.throwIfAborted();
+    opened.defer(held.hold());
+    const snapshot = await this.#snapshot({ client, points, links }, opened);
+    const result = await client.copy(snapshot);
+    return { outcome: "complete", pausedMs: snapshot.pausedMs, ...result } as const;
+  }
+
+  #show(progress: CopyProgress): void {
+    const running = this.#running;
+    if (running) running.state = { ...running.state, ...progress, phase: "copying" };
+  }
+
+  /** The points thaw when `opened` ends. */
+  async #snapshot(parts: SnapshotParts, opened: AsyncDisposableStack): Promise<PausedSnapshot> {
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      await using frozen = new AsyncDisposableStack();
+      const snapshot = await this.#trySnapshot(parts, frozen);
+      if (snapshot) {
+        opened.use(frozen.move());
+        return snapshot;
+      }
+      await pause(retryMs);
+    }
+    throw new Error("long reads of the catalog left no time for a snapshot; try again later");
+  }
+
+  async #trySnapshot(
+    { client, points, links }: SnapshotParts,
+    opened: AsyncDisposableStack,
+  ): Promise<PausedSnapshot | undefined> {
+    const { system, stores } = this.#options;
+    const { catalog } = stores;
+    await rm(links, { recursive: true, force: true });
+    await mkdir(links, { mode: 0o700 });
+    const chosen = await chooseSeries(catalog);
+    const before = await sampleOf(points, chosen);
+    const frozen = await points.freeze();
+    opened.defer(() => frozen.thaw());
+    const { snapshotMs, pausedMs, isFrozen } = await catalog.write("system", async (tx) => {
+      await tx.get(manifestTable, [ownFolder]); // From here on, no other write of the catalog runs.
+      const begunMs = system.monotonicMs();
+      await frozen.linkJournal(links);
+      const snapshotMs = system.nowMs();
+      const isFrozen = await client.freezeCatalog();
+      return { snapshotMs, isFrozen, pausedMs: Math.round(system.monotonicMs() - begunMs) };
+    });
+    if (!isFrozen) return undefined;
+    const sample = unchanged(before, await sampleOf(points, chosen));
+    return { snapshotMs, pausedMs, journal: links, sample };
+  }
+}
+
+interface SnapshotParts {
+  readonly client: CopyClient;
+  readonly points: CopyablePoints;
+  /** The folder for the journal. */
+  readonly links: string;
+}

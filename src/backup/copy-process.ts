@@ -1,0 +1,67 @@
+// The process that copies a data folder to a folder of backups. It reads databases as plain files: in the
+// process of the server that would release SQLite's locks on them, which belong to the process (POSIX).
+import { join } from "node:path";
+import { lockFolder, StartRefused } from "../data-folder.ts";
+import { makeFilesPrivate } from "../file-modes.ts";
+import { invariant } from "../lib/invariant.ts";
+import { copyDataFolder } from "./copy-data-folder.ts";
+import { FrozenCatalog } from "./frozen-catalog.ts";
+import type { CopyTask, FromCopyProcess, ToCopyProcess } from "./messages.ts";
+import { FolderPlace } from "./place.ts";
+import { passphraseIn, Repository } from "./repository.ts";
+
+interface Started {
+  readonly task: CopyTask;
+  readonly repository: Repository;
+  readonly catalog: FrozenCatalog;
+  /** Not called: the lock ends with the process. */
+  readonly unlock: () => void;
+}
+
+class CopyProcess {
+  #started: Started | undefined;
+
+  async receive(message: ToCopyProcess): Promise<void> {
+    if (message.kind === "start") {
+      this.#started = await start(message);
+      return send({ kind: "ready" });
+    }
+    invariant(this.#started !== undefined, "the first message starts");
+    const { task, repository, catalog } = this.#started;
+    if (message.kind === "freezeCatalog")
+      return send({ kind: "catalogFrozen", isFrozen: await catalog.freeze() });
+    const result = await copyDataFolder({ ...task, snapshot: message, repository, catalog }, (progress) =>
+      process.send!({ kind: "progress", progress } satisfies FromCopyProcess),
+    );
+    await send({ kind: "done", result });
+    process.exit(0);
+  }
+}
+
+async function start(task: CopyTask): Promise<Started> {
+  makeFilesPrivate();
+  const passphrase = passphraseIn(task.passphraseFile);
+  const place = new FolderPlace(task.place);
+  await place.makeFolder();
+  const unlock = lockFolder(task.place);
+  if (unlock === "busy") throw new StartRefused(`Another process uses the backups in ${task.place}`);
+  const repository = await Repository.openOrMake(place, passphrase);
+  return { task, repository, unlock, catalog: new FrozenCatalog(join(task.data, "catalog.db")) };
+}
+
+const send = (message: FromCopyProcess): Promise<void> =>
+  new Promise((resolve) => process.send!(message, undefined, {}, () => resolve()));
+
+function serve(copyProcess: CopyProcess): void {
+  // The process ends with its server.
+  process.on("disconnect", () => process.exit(1));
+  process.on("message", (message: ToCopyProcess) => {
+    copyProcess.receive(message).catch(async (problem: Error) => {
+      const isRefusal = problem instanceof StartRefused;
+      await send({ kind: "failed", problem: problem.message, isRefusal });
+      process.exit(1);
+    });
+  });
+}
+
+serve(new CopyProcess());

@@ -1,0 +1,57 @@
+// The file of a catalog that stays as it is while servers write it.
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { attachmentTable, fileTable } from "../resources/files/schema.ts";
+import { timeSeriesTable } from "../resources/timeseries/schema.ts";
+
+/** How long readers of an older state may delay it. The server accepts no change of the catalog meanwhile. */
+const freezeMsMax = 1_000;
+const retryMs = 5;
+
+export interface NamedBlob {
+  readonly project: number;
+  readonly id: number;
+  readonly bytes: number;
+}
+
+export class FrozenCatalog {
+  readonly #database: DatabaseSync;
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path);
+    // Most of the write-ahead log, so that less is left to do while writers wait.
+    this.#emptyLog();
+  }
+
+  /**
+   * Call while no process can write. Brings everything into the file, then begins a read that needs nothing
+   * but the file, so SQLite moves no later page into it. False when readers of an older state prevent that.
+   */
+  async freeze(): Promise<boolean> {
+    for (const untilMs = performance.now() + freezeMsMax; !this.#emptyLog(); await pause(retryMs))
+      if (performance.now() > untilMs) return false;
+    this.#database.exec("BEGIN");
+    this.#database.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return true;
+  }
+
+  counts(): { readonly series: number; readonly files: number } {
+    const count = (table: string) =>
+      Number(this.#database.prepare(`SELECT count(*) AS count FROM "${table}"`).get()!["count"]);
+    return { series: count(timeSeriesTable.name), files: count(fileTable.name) };
+  }
+
+  /** The blobs that records name, by project and id. */
+  blobs(): Iterable<NamedBlob> {
+    const ofTable = (table: string) =>
+      `SELECT in_project AS project, content AS id, contentBytes AS bytes FROM "${table}"
+       WHERE content IS NOT NULL`;
+    const sql = `${ofTable(fileTable.name)} UNION ALL ${ofTable(attachmentTable.name)} ORDER BY 1, 2`;
+    return this.#database.prepare(sql).iterate() as unknown as Iterable<NamedBlob>;
+  }
+
+  #emptyLog(): boolean {
+    const { busy, log, checkpointed } = this.#database.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()!;
+    return busy === 0 && log === checkpointed;
+  }
+}

@@ -1,0 +1,50 @@
+// The messages between a server and the process that copies its data folder.
+import type { PointsSample } from "./sample.ts";
+
+export interface CopyTask {
+  /** The data folder. */
+  readonly data: string;
+  /** The folder of backups. */
+  readonly place: string;
+  /** A file with the passphrase; without one, backups are not encrypted. */
+  readonly passphraseFile?: string;
+}
+
+/** The time that a backup has the state of. */
+export interface Snapshot {
+  readonly snapshotMs: number;
+  /** Folder with the journal of datapoints up to the snapshot. */
+  readonly journal: string;
+  readonly sample: readonly PointsSample[];
+}
+
+export interface CopyProgress {
+  /** Bytes of the data folder that are in the backup, and of all. */
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+  /** Bytes that this backup has added to the pool. */
+  readonly bytesStored: number;
+}
+
+export interface CopyResult {
+  readonly id: string;
+  readonly snapshotMs: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly bytesStored: number;
+  /** Files that the catalog names and the data folder lacks. */
+  readonly missing: readonly string[];
+}
+
+export type ToCopyProcess =
+  | ({ readonly kind: "start" } & CopyTask)
+  | { readonly kind: "freezeCatalog" }
+  | ({ readonly kind: "copy" } & Snapshot);
+
+export type FromCopyProcess =
+  | { readonly kind: "ready" }
+  /** False when other readers need an older state; it may be tried again. */
+  | { readonly kind: "catalogFrozen"; readonly isFrozen: boolean }
+  | { readonly kind: "progress"; readonly progress: CopyProgress }
+  | { readonly kind: "done"; readonly result: CopyResult }
+  | { readonly kind: "failed"; readonly problem: string; readonly isRefusal: boolean };

@@ -1,0 +1,109 @@
+// Where backups are kept: a folder with files that are written once, whole or not at all.
+import { constants } from "node:fs";
+import { access, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { syncFolder } from "../lib/durable-files.ts";
+
+export interface BackupPlace {
+  /** For messages. */
+  readonly name: string;
+  /** The names below a path, without the path; none if it does not exist. */
+  list(path: string): Promise<string[]>;
+  /** Undefined if there is none. */
+  read(path: string): Promise<Uint8Array | undefined>;
+  /** Whole or not at all; durable after `sync`. */
+  write(path: string, bytes: Uint8Array): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** Makes everything written so far survive a power failure. */
+  sync(): Promise<void>;
+}
+
+export class FolderPlace implements BackupPlace {
+  readonly name: string;
+  /** Folders with names that are not synced yet. */
+  readonly #unsynced = new Set<string>();
+  readonly #made = new Set<string>();
+  #drafts = 0;
+
+  constructor(folder: string) {
+    this.name = folder;
+  }
+
+  async makeFolder(): Promise<void> {
+    await this.#make(this.name);
+  }
+
+  async list(path: string): Promise<string[]> {
+    const names = await unlessMissing(readdir(join(this.name, path)));
+    return (names ?? []).filter((name) => !isDraft(name));
+  }
+
+  async read(path: string): Promise<Uint8Array | undefined> {
+    return unlessMissing(readFile(join(this.name, path)));
+  }
+
+  async write(path: string, bytes: Uint8Array): Promise<void> {
+    const target = join(this.name, path);
+    const folder = dirname(target);
+    if (!this.#made.has(folder)) await this.#make(folder);
+    const draft = join(folder, `${this.#drafts++}.${process.pid}${draftEnd}`);
+    try {
+      const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
+      try {
+        await file.writeFile(bytes);
+        await file.datasync();
+      } finally {
+        await file.close();
+      }
+      await rename(draft, target);
+    } catch (problem) {
+      await rm(draft, { force: true });
+      throw problem;
+    }
+    this.#unsynced.add(folder);
+  }
+
+  async #make(folder: string): Promise<void> {
+    const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+    this.#made.add(folder);
+    if (first === undefined) return;
+    for (let made = folder; made.length >= first.length; made = dirname(made))
+      this.#unsynced.add(dirname(made));
+  }
+
+  async remove(path: string): Promise<void> {
+    await rm(join(this.name, path), { force: true });
+    this.#unsynced.add(dirname(join(this.name, path)));
+  }
+
+  async sync(): Promise<void> {
+    for (const folder of this.#unsynced) await syncFolder(folder);
+    this.#unsynced.clear();
+  }
+
+  /** Removes what a killed process left half-written. Call it while no backup is written. */
+  async removeDrafts(path: string): Promise<void> {
+    const names = (await unlessMissing(readdir(join(this.name, path)))) ?? [];
+    for (const name of names.filter(isDraft)) await rm(join(this.name, path, name), { force: true });
+  }
+}
+
+const draftEnd = ".new";
+const isDraft = (name: string): boolean => name.endsWith(draftEnd);
+
+/** Whether the folder has anything in it. */
+export async function isEmptyFolder(folder: string): Promise<boolean> {
+  const found = await unlessMissing(stat(folder));
+  if (found === undefined) return true;
+  await access(folder, constants.R_OK | constants.X_OK);
+  return found.isDirectory() && (await readdir(folder)).length === 0;
+}
+
+async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw problem;
+  }
+}

@@ -1,0 +1,90 @@
+// The pool of a backup folder: chunks of files under the checksum of their bytes, so that no chunk is stored
+// twice, whichever backup and file it belongs to.
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import type { ChunkEncoding } from "./encoding.ts";
+import type { BackupPlace } from "./place.ts";
+
+/** The size of a chunk. A small change of a large database costs one chunk. */
+export const chunkBytes = 256 * 1024;
+
+/** A chunk of the pool is missing or damaged. */
+export class DamagedChunk extends Error {
+  readonly path: string;
+  constructor(path: string, problem: string) {
+    super(`${path}: ${problem}`);
+    this.name = "DamagedChunk";
+    this.path = path;
+  }
+}
+
+/** The first byte of a stored chunk. */
+const [plain, zstd] = [0, 1];
+/** Level 1 is fast on blocks of datapoints, which are compressed already. */
+const level = 1;
+
+export class Pool {
+  readonly #place: BackupPlace;
+  readonly #encoding: ChunkEncoding;
+  /** The names in each folder of the pool, read once. */
+  readonly #known = new Map<string, Promise<Set<string>>>();
+  /** Bytes and chunks that this process has stored. */
+  readonly stored = { chunks: 0, bytes: 0 };
+
+  constructor(place: BackupPlace, encoding: ChunkEncoding) {
+    this.#place = place;
+    this.#encoding = encoding;
+  }
+
+  /** Stores the bytes unless the pool has them; returns their name. */
+  async add(bytes: Uint8Array): Promise<string> {
+    const name = this.#encoding.nameOf(bytes);
+    const known = await this.#namesLike(name);
+    if (known.has(name)) return name;
+    const stored = this.#encoding.encode(name, packed(bytes));
+    await this.#place.write(pathOf(name), stored);
+    known.add(name);
+    this.stored.chunks += 1;
+    this.stored.bytes += stored.length;
+    return name;
+  }
+
+  async has(name: string): Promise<boolean> {
+    return (await this.#namesLike(name)).has(name);
+  }
+
+  /** Throws `DamagedChunk`. */
+  async read(name: string): Promise<Uint8Array> {
+    const path = pathOf(name);
+    const stored = await this.#place.read(path);
+    if (stored === undefined) throw new DamagedChunk(path, "it is missing");
+    try {
+      const bytes = unpacked(this.#encoding.decode(name, stored));
+      if (this.#encoding.nameOf(bytes) === name) return bytes;
+    } catch {
+      // Whatever refused the bytes, they are not those that were stored.
+    }
+    throw new DamagedChunk(path, "its checksum is wrong");
+  }
+
+  #namesLike(name: string): Promise<Set<string>> {
+    const folder = folderOf(name);
+    const found = this.#known.get(folder) ?? this.#place.list(folder).then((names) => new Set(names));
+    this.#known.set(folder, found);
+    return found;
+  }
+}
+
+const folderOf = (name: string): string => `${poolFolder}/${name.slice(0, 2)}`;
+const pathOf = (name: string): string => `${folderOf(name)}/${name}`;
+const poolFolder = "pool";
+
+function packed(bytes: Uint8Array): Uint8Array {
+  const compressed = zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } });
+  const isSmaller = compressed.length < bytes.length;
+  return Buffer.concat([Uint8Array.of(isSmaller ? zstd : plain), isSmaller ? compressed : bytes]);
+}
+
+function unpacked(stored: Uint8Array): Uint8Array {
+  if (stored[0] === plain) return stored.subarray(1);
+  return zstdDecompressSync(stored.subarray(1), { maxOutputLength: chunkBytes });
+}

@@ -1,0 +1,194 @@
+// Writes the files of a backup into a new data folder, and verifies each chunk on the way.
+import { constants } from "node:fs";
+import { mkdir, open, rename, rm, statfs, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartRefused } from "../data-folder.ts";
+import { syncFolder } from "../lib/durable-files.ts";
+import { fileTable, uploadTable } from "../resources/files/schema.ts";
+import { timeSeriesTable } from "../resources/timeseries/schema.ts";
+import { addFunctions } from "../storage/sql/dialects/sqlite/functions.ts";
+import { type ListedPart, readListing } from "./listing.ts";
+import { FolderPlace, isEmptyFolder } from "./place.ts";
+import { type BackupManifest, passphraseIn, Repository } from "./repository.ts";
+
+export interface ChosenBackup {
+  readonly repository: Repository;
+  readonly manifest: BackupManifest;
+}
+
+/** The backup `id` of a folder, else its newest one. Throws `StartRefused` if there is none. */
+export async function chooseBackup(
+  folder: string,
+  { id, passphraseFile }: { readonly id?: string | undefined; readonly passphraseFile?: string | undefined },
+): Promise<ChosenBackup> {
+  const repository = await Repository.open(new FolderPlace(folder), passphraseIn(passphraseFile));
+  const chosen = id ?? (await repository.ids()).at(-1);
+  if (chosen === undefined) throw new StartRefused(`${folder} has no complete backup`);
+  return { repository, manifest: await repository.manifest(chosen) };
+}
+
+/** In a folder that a restore is filling. */
+const markName = "restore-under-way";
+
+/**
+ * Restores into `target`, which is empty or missing; it appears there only when it is complete. Throws
+ * `StartRefused` and `DamagedChunk`.
+ */
+export async function restoreBackup(
+  backup: ChosenBackup,
+  target: string,
+  report: (bytesDone: number) => void,
+): Promise<void> {
+  if (!(await isEmptyFolder(target))) throw new StartRefused(`${target} is not empty`);
+  const draft = join(dirname(target), `${basename(target)}.restoring`);
+  await removeInterrupted(draft);
+  await mkdir(draft, { recursive: true, mode: 0o700 });
+  await writeFile(join(draft, markName), "");
+  await requireSpace(draft, backup.manifest.bytes);
+  await writeFiles(backup, draft, { isWanted: () => true, report });
+  finishCatalog(join(draft, "catalog.db"), backup.manifest);
+  await rm(join(draft, markName));
+  await syncFolder(draft);
+  await rename(draft, target);
+  await syncFolder(dirname(target));
+}
+
+/** The same command after a kill starts again. */
+async function removeInterrupted(draft: string): Promise<void> {
+  if (await isEmptyFolder(draft)) return;
+  const mark = await open(join(draft, markName), constants.O_RDONLY).catch(() => undefined);
+  if (mark === undefined) throw new StartRefused(`${draft} exists; remove it, or restore to another folder`);
+  await mark.close();
+  await rm(draft, { recursive: true });
+}
+
+async function requireSpace(folder: string, bytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < bytes)
+    throw new StartRefused(`The restore needs ${bytes} bytes; ${bavail * bsize} are free in ${folder}`);
+}
+
+interface Writing {
+  readonly isWanted: (path: string) => boolean;
+  readonly report: (bytesDone: number) => void;
+}
+
+/** Writes the files of a backup into a folder. Throws `DamagedChunk`. */
+export async function writeFiles(
+  { repository, manifest }: ChosenBackup,
+  folder: string,
+  { isWanted, report }: Writing,
+): Promise<void> {
+  const writer = new FileWriter(folder);
+  let bytesDone = 0;
+  let files = 0;
+  try {
+    for await (const part of readListing(repository.pool, manifest.listing)) {
+      if (part.path !== writer.path) files += 1;
+      if (!isWanted(part.path)) continue;
+      await writer.begin(part);
+      for (const name of part.chunks) {
+        const bytes = await repository.pool.read(name);
+        await writer.write(bytes);
+        bytesDone += bytes.length;
+        report(bytesDone);
+      }
+    }
+    await writer.end();
+  } finally {
+    await writer.close();
+  }
+  if (files !== manifest.files)
+    throw new StartRefused(`The backup lists ${files} files, its manifest has ${manifest.files}`);
+}
+
+/** A listing names no other places. */
+const isPath = (path: string): boolean =>
+  /^(catalog\.db|secret|points\/[\w-][\w.-]*|blobs\/identity\.json|blobs\/\d+\/\d+)$/.test(path);
+
+/** Writes one file after the other. */
+class FileWriter {
+  readonly #folder: string;
+  readonly #folders = new Set<string>();
+  #part: ListedPart | undefined;
+  #file: Awaited<ReturnType<typeof open>> | undefined;
+  #written = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  get path(): string | undefined {
+    return this.#part?.path;
+  }
+
+  /** Continues the file of the part before, or ends that one. */
+  async begin(part: ListedPart): Promise<void> {
+    const { path } = part;
+    if (path === this.path) return;
+    await this.#endFile();
+    if (!isPath(path)) throw new StartRefused(`The backup lists ${path}, which is no file of a data folder`);
+    const target = join(this.#folder, path);
+    if (!this.#folders.has(dirname(target))) await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    this.#folders.add(dirname(target));
+    this.#file = await open(target, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    this.#part = part;
+    this.#written = 0;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.#file!.write(
+        bytes,
+        done,
+        bytes.length - done,
+        this.#written + done,
+      );
+      done += bytesWritten;
+    }
+    this.#written += bytes.length;
+  }
+
+  async end(): Promise<void> {
+    await this.#endFile();
+    for (const folder of this.#folders) await syncFolder(folder);
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #endFile(): Promise<void> {
+    if (this.#part === undefined) return;
+    const { path, bytes } = this.#part;
+    if (bytes !== this.#written)
+      throw new StartRefused(`The backup has ${this.#written} bytes of ${path}, which had ${bytes}`);
+    await this.#file!.datasync();
+    await this.close();
+  }
+}
+
+/**
+ * A backup has no bytes of unfinished uploads, so these start at their first byte. Refuses a catalog that
+ * lacks records.
+ */
+function finishCatalog(path: string, { counts }: BackupManifest): void {
+  const database = new DatabaseSync(path);
+  try {
+    addFunctions(database);
+    const count = (table: string) =>
+      Number(database.prepare(`SELECT count(*) AS count FROM "${table}"`).get()!["count"]);
+    const found = { series: count(timeSeriesTable.name), files: count(fileTable.name) };
+    if (found.series !== counts.series || found.files !== counts.files)
+      throw new StartRefused(
+        `The restored catalog has ${found.series} series and ${found.files} files; ` +
+          `at the time of the snapshot of the backup it had ${counts.series} and ${counts.files}`,
+      );
+    database.exec(`UPDATE "${uploadTable.name}" SET received = 0`);
+    database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  } finally {
+    database.close();
+  }
+}

@@ -1,0 +1,114 @@
+// Verifies a backup: reads every chunk, restores databases and journal to a temporary folder, examines them
+// as `millrace doctor` does, and compares a sample of the datapoints with those that the server had.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { examineParts, pointsFolderOf } from "../data-parts.ts";
+import { attachmentTable, fileTable } from "../resources/files/schema.ts";
+import { examineStore } from "../storage/embedded-points/doctor.ts";
+import { openEmbeddedPoints } from "../storage/embedded-points/embedded-points.ts";
+import type { Finding } from "../storage/findings.ts";
+import { examineDatabase } from "../storage/sql/dialects/sqlite/doctor.ts";
+import { namedBlobs } from "../storage/sql/dialects/sqlite/peek.ts";
+import { filesOf, readListing } from "./listing.ts";
+import { DamagedChunk } from "./pool.ts";
+import { type ChosenBackup, writeFiles } from "./restore.ts";
+import { differencesIn, sampleOf } from "./sample.ts";
+
+export interface Verification {
+  readonly files: number;
+  readonly bytes: number;
+  /** Series whose datapoints were compared with those of the server. */
+  readonly series: number;
+  /** Empty for a backup that is in order. */
+  readonly findings: readonly string[];
+}
+
+const isBlob = (path: string): boolean => /^blobs\/\d+\//.test(path);
+
+export async function verifyBackup(
+  backup: ChosenBackup,
+  { temporary = tmpdir(), report }: { temporary?: string | undefined; report: (bytesDone: number) => void },
+): Promise<Verification> {
+  const { files, bytes, sample } = backup.manifest;
+  const { findings, sizes } = await checkChunks(backup, report);
+  const verification = { files, bytes, series: sample.length };
+  if (findings.length > 0) return { ...verification, findings };
+  const folder = await mkdtemp(join(temporary, "millrace-verify-"));
+  try {
+    await writeFiles(backup, folder, { isWanted: (path) => !isBlob(path), report: () => undefined });
+    return { ...verification, findings: await findingsIn(folder, backup, sizes) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Reads every chunk once. `sizes` are those of blobs. */
+async function checkChunks(
+  { repository, manifest }: ChosenBackup,
+  report: (bytesDone: number) => void,
+): Promise<{ readonly findings: readonly string[]; readonly sizes: ReadonlyMap<string, number> }> {
+  const { pool } = repository;
+  const sizes = new Map<string, number>();
+  const findings: string[] = [];
+  /** The sizes of chunks that are in order. */
+  const known = new Map<string, number>();
+  let bytesDone = 0;
+  try {
+    for await (const { path, bytes, chunks } of filesOf(readListing(pool, manifest.listing))) {
+      let found = 0;
+      for (const name of chunks) {
+        try {
+          const size = known.get(name) ?? (await pool.read(name)).length;
+          known.set(name, size);
+          found += size;
+        } catch (problem) {
+          if (!(problem instanceof DamagedChunk)) throw problem;
+          findings.push(`${path}: ${problem.message}`);
+        }
+      }
+      bytesDone += bytes;
+      report(bytesDone);
+      if (isBlob(path)) sizes.set(path, bytes);
+      if (found !== bytes) findings.push(`${path}: expected ${bytes} bytes, found ${found}`);
+    }
+  } catch (problem) {
+    if (!(problem instanceof DamagedChunk)) throw problem;
+    findings.push(`the listing: ${problem.message}`);
+  }
+  return { findings, sizes };
+}
+
+async function findingsIn(
+  data: string,
+  { manifest }: ChosenBackup,
+  sizes: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const catalogFile = join(data, "catalog.db");
+  const ofCatalog = examineDatabase(catalogFile, undefined);
+  if (ofCatalog.length > 0) return ofCatalog.map(lineOf);
+  const { findings: ofParts } = await examineParts({ data });
+  const store = await examineStore(pointsFolderOf(data), {
+    ...{ mustExist: true, repair: false },
+    onRepaired: () => undefined,
+  });
+  const ofPoints = store.findings.map((one) => ({ ...one, file: `points/${one.file}` }));
+  const findings = [...ofParts, ...ofPoints].map(lineOf);
+  const missing = new Set(manifest.missing);
+  for (const { project, id, bytes } of namedBlobs(catalogFile, [fileTable.name, attachmentTable.name])) {
+    const path = `blobs/${project}/${id}`;
+    const found = sizes.get(path);
+    if (found !== bytes && !missing.has(path))
+      findings.push(`${path}: expected ${bytes} bytes, found ${found ?? "no file"}`);
+  }
+  if (findings.length > 0) return findings;
+  const points = await openEmbeddedPoints({ folder: pointsFolderOf(data) });
+  try {
+    return differencesIn(manifest.sample, await sampleOf(points, manifest.sample));
+  } finally {
+    await points.close();
+  }
+}
+
+const lineOf = ({ file, offset, expected, found }: Finding): string =>
+  `${file} at ${offset}: expected ${expected}, found ${found}`;

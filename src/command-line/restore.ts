@@ -1,0 +1,56 @@
+// `millrace restore`: writes a backup into a new data folder.
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { DamagedChunk } from "../backup/pool.ts";
+import { chooseBackup, restoreBackup } from "../backup/restore.ts";
+import { count, StatusLine } from "../client/progress.ts";
+import { StartRefused } from "../data-folder.ts";
+import { makeFilesPrivate } from "../file-modes.ts";
+import { expectWords } from "./beside-server.ts";
+import { type Command, Misused } from "./command.ts";
+
+const options = {
+  to: { type: "string" },
+  backup: { type: "string" },
+  "passphrase-file": { type: "string" },
+} as const;
+
+export const restore: Command = {
+  usage: `Usage: millrace restore <folder> --to <data folder> [--backup ID] [--passphrase-file FILE]
+
+Writes a backup into a data folder, which must not exist or be empty: the newest backup of <folder>, else that
+of --backup (millrace backup --list <folder>). Verifies every chunk on the way. The data folder appears when
+it is complete; an interrupted restore leaves <data folder>.restoring, and the same command starts again.
+Then start the server with MILLRACE_DATA. Stop the old server for good: both have the same keys and secret.
+
+Exit codes: 0, complete; 1, refused, or the backup is damaged.`,
+  async run(words) {
+    const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
+    expectWords(positionals, 1, "Name the folder of the backups.");
+    const { to, backup: id, "passphrase-file": passphraseFile } = values;
+    if (to === undefined) throw new Misused("--to names the data folder.");
+    const target = resolve(to);
+    makeFilesPrivate();
+    const backup = await chooseBackup(resolve(positionals[0]!), { id, passphraseFile });
+    const { manifest } = backup;
+    const line = new StatusLine(process.stderr);
+    try {
+      await restoreBackup(backup, target, (bytesDone) =>
+        line.show(() => ({
+          share: bytesDone / manifest.bytes,
+          text: `  ${count(bytesDone)} of ${count(manifest.bytes)} bytes`,
+        })),
+      );
+    } catch (problem) {
+      if (!(problem instanceof DamagedChunk)) throw problem;
+      throw new StartRefused(`The backup ${manifest.id} is damaged: ${problem.message}.
+Nothing was restored. Try another backup (--backup), and run millrace verify.`);
+    } finally {
+      line.end();
+    }
+    const snapshot = new Date(manifest.snapshotMs).toISOString();
+    console.log(`Restored ${count(manifest.files)} files, ${count(manifest.bytes)} bytes to ${target}.
+It has the state of ${snapshot}. Start the server with MILLRACE_DATA=${target}`);
+    return 0;
+  },
+};

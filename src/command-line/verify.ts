@@ -1,0 +1,52 @@
+// `millrace verify`: checks every part of a backup.
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { chooseBackup } from "../backup/restore.ts";
+import { verifyBackup } from "../backup/verify.ts";
+import { count, StatusLine } from "../client/progress.ts";
+import { makeFilesPrivate } from "../file-modes.ts";
+import { expectWords } from "./beside-server.ts";
+import type { Command } from "./command.ts";
+
+const damageFound = 3;
+
+const options = {
+  backup: { type: "string" },
+  "passphrase-file": { type: "string" },
+  temporary: { type: "string" },
+} as const;
+
+export const verify: Command = {
+  usage: `Usage: millrace verify <folder> [--backup ID] [--passphrase-file FILE] [--temporary FOLDER]
+
+Verifies the newest backup of <folder>, else that of --backup. Reads every chunk and its checksum. Restores
+catalog, datapoints and journal to a folder below --temporary (else that of the system), and examines them as
+millrace doctor does. Compares a random sample of the datapoints with those that the server had at the time
+of the snapshot. Changes nothing, and needs no server.
+
+Exit codes: 0, in order; 1, refused; ${damageFound}, damaged.`,
+  async run(words) {
+    const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
+    expectWords(positionals, 1, "Name the folder of the backups.");
+    const { backup: id, "passphrase-file": passphraseFile, temporary } = values;
+    makeFilesPrivate();
+    const backup = await chooseBackup(resolve(positionals[0]!), { id, passphraseFile });
+    const { manifest } = backup;
+    const line = new StatusLine(process.stderr);
+    const report = (bytesDone: number) =>
+      line.show(() => ({
+        share: bytesDone / manifest.bytes,
+        text: `  ${count(bytesDone)} of ${count(manifest.bytes)} bytes`,
+      }));
+    const { findings, files, bytes, series } = await verifyBackup(backup, { temporary, report });
+    line.end();
+    for (const finding of findings) console.log(finding);
+    if (findings.length > 0) {
+      console.log(`The backup ${manifest.id} is damaged: ${findings.length} findings`);
+      return damageFound;
+    }
+    console.log(`The backup ${manifest.id} is in order: ${count(files)} files, ${count(bytes)} bytes; \
+${series} series compared with the server`);
+    return 0;
+  },
+};
