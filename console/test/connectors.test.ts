@@ -102,7 +102,7 @@ it("says how to start the first one, and shows nothing to people without the rig
   const page = await console.open({ path: "/connect" });
   const section = page.getByRole("region", { name: "Connectors" });
   await section.getByRole("link", { name: "Set up a connector" }).click();
-  await page.getByText("npm run millrace -- connect plant.yaml check").waitFor();
+  await page.getByText("npx millrace connect plant.yaml check").waitFor();
   await console.release(page);
   const ask = console.server.ask.v06;
   const made = async (path: string, item: object) => (await ask(`POST ${path}`, { items: [item] })).items[0]!;

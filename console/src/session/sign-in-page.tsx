@@ -43,8 +43,8 @@ export function SignInPage() {
           <KeyForm onSubmit={attempt.mutate} isPending={attempt.isPending} />
           <Providers />
           <Text size="sm" c="var(--text-quiet)">
-            No key? On the server's machine, <Code>npx millrace login-link</Code>, or in a repository{" "}
-            <Code>npm run millrace -- login-link</Code>, prints a link that signs in once.
+            No key? On the server's machine, <Code>npx millrace login-link</Code> prints a link that signs in
+            once.
           </Text>
         </Stack>
       </Paper>

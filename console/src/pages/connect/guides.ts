@@ -299,8 +299,8 @@ destination:
     {
       ...{ label: "Start the connector", language: "shell" },
       code: `export MILLRACE_KEY=${shellText(key)}
-npm run millrace -- connect plant.yaml check
-npm run millrace -- connect plant.yaml`,
+npx millrace connect plant.yaml check
+npx millrace connect plant.yaml`,
     },
   ];
 }

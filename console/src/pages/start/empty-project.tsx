@@ -23,7 +23,7 @@ export function EmptyProject({ demo, isEmpty }: { demo: DemoPlant | undefined; i
           <Text size="sm" c="var(--text-quiet)">
             On the server, this command reads columns of times, names and values:
           </Text>
-          <Code block>npm run millrace -- import --help</Code>
+          <Code block>npx millrace import --help</Code>
         </Way>
         <Way icon={Plug} title="Connect a program">
           <Text size="sm" c="var(--text-quiet)">
