@@ -27,6 +27,14 @@ export interface Thing {
   categories: readonly number[];
 }
 
+/** A suggestion for the series or file `of`. */
+export interface Suggested {
+  readonly id: number;
+  readonly of: number;
+  readonly assetId: number;
+  state: "OPEN" | "ACCEPTED";
+}
+
 export class Plant {
   readonly things = new Map<number, Thing>();
   readonly categoryIds: number[] = [];
@@ -37,7 +45,7 @@ export class Plant {
   /** The assets that the raw table is linked to; some may be gone. */
   tableAssetIds: readonly number[] = [];
   /** Suggestions, until their series or file, or their asset, is gone. */
-  suggestions: readonly { readonly id: number; readonly of: number; readonly assetId: number }[] = [];
+  suggestions: readonly Suggested[] = [];
   /** The newest analytics job, and whose it is. */
   job: { readonly id: number; readonly rights: Rights } | undefined;
   #named = 0;

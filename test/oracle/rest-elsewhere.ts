@@ -1,7 +1,7 @@
 // Reads over REST of records without assets, visible to every caller with the right or to none; and reads
 // that compute from assets and series: tag matching, calculated series and similarity search.
 import type { Client } from "./client.ts";
-import { aclOf, everyRight, holds, may, type Plant, type Thing } from "./plant.ts";
+import { aclOf, everyRight, holds, may, type Plant, type Suggested, type Thing } from "./plant.ts";
 import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 import { anyId, below, pointsOf, pointTimes, words } from "./rest-reads.ts";
 
@@ -51,7 +51,7 @@ async function fillSuggestions(admin: Client, plant: Plant): Promise<void> {
   const assets = plant.of("assets");
   const box = { x: 0, y: 0, width: 0.5, height: 0.5 };
   const ends = [...plant.of("timeseries"), ...plant.of("files")].map(({ kind, id }, at) => ({
-    ...{ kind, of: id, assetId: assets[at % assets.length]!.id },
+    ...{ kind, of: id, assetId: assets[at % assets.length]!.id, state: "OPEN" as const },
   }));
   const items = ends.map(({ kind, of, assetId }, at) => ({
     ...(kind === "files" ? { fileId: of, page: 1, box } : { seriesId: of }),
@@ -62,7 +62,7 @@ async function fillSuggestions(admin: Client, plant: Plant): Promise<void> {
 }
 
 /** A suggestion is visible to those who may read the asset and the series or file. */
-function isSuggested({ plant, rights }: RandomCaller, { of, assetId }: Plant["suggestions"][number]) {
+export function isSuggested({ plant, rights }: RandomCaller, { of, assetId }: Suggested) {
   return [of, assetId].every((id) => {
     const thing = plant.things.get(id);
     return thing !== undefined && may(plant, rights, "READ", thing);
@@ -73,9 +73,9 @@ function suggestions(caller: RandomCaller): RandomRequest {
   const { plant, random } = caller;
   const { of, assetId } = random.pick(plant.suggestions);
   const isFile = plant.things.get(of)?.kind === "files";
-  const [query, isFound] = random.pick<[string, (one: Plant["suggestions"][number]) => boolean]>([
+  const [query, isFound] = random.pick<[string, (one: Suggested) => boolean]>([
     ["", () => true],
-    ["state=OPEN", () => true],
+    ["state=OPEN", ({ state }) => state === "OPEN"],
     ["state=REJECTED", () => false],
     [`assetId=${assetId}`, (one) => one.assetId === assetId],
     [isFile ? `fileId=${of}` : `seriesId=${of}`, (one) => one.of === of],

@@ -1,7 +1,8 @@
 // Writes over REST: records outside the caller's rights are refused like missing ones; nothing changes.
 
-import { aclOf, isMember, isUnbounded, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
+import { aclOf, holds, isMember, isUnbounded, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
 import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
+import { isSuggested } from "./rest-elsewhere.ts";
 import { anyId, below, pointTimes, unknown, words } from "./rest-reads.ts";
 import { givePoints } from "./setting.ts";
 
@@ -58,6 +59,37 @@ function remove(caller: RandomCaller): RandomRequest {
         ? unknown(kind, kept!, status)
         : "done",
     changed: () => plant.remove(gone!),
+  };
+}
+
+/** The link is written with the rights on the series or file; its asset has to be in their scope. */
+function accept(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
+  const suggestion = random.pick(plant.suggestions);
+  const { id, of, assetId } = suggestion;
+  const thing = plant.things.get(of);
+  const refusal = (): number | undefined => {
+    if (!thing || !isSuggested(caller, suggestion)) return 400;
+    const { kind, assetIds } = thing;
+    const isLinked = assetIds.includes(assetId);
+    const isSeries = kind === "timeseries";
+    if (isSeries && assetIds.length > 0) return isLinked ? undefined : 409;
+    if (!holds(rights, aclOf[kind], "WRITE")) return 403;
+    if (!may(plant, rights, "WRITE", thing)) return 400;
+    return isLinked || may(plant, rights, "WRITE", { ...blank(kind), assetIds: [assetId] }) ? undefined : 403;
+  };
+  const status = refusal();
+  return {
+    ask: `POST ${below("0.6")}/suggestions/accept`,
+    body: { items: [id] },
+    needs: ["suggestionsAcl", "WRITE"],
+    refusals: "by status",
+    seen: (reply) => reply.json.data.items.map((item) => [item["id"], item["state"]]),
+    expected: status === undefined ? [[id, "ACCEPTED"]] : { status },
+    changed: () => {
+      thing!.assetIds = [...new Set([...thing!.assetIds, assetId])];
+      suggestion.state = "ACCEPTED";
+    },
   };
 }
 
@@ -260,6 +292,8 @@ const writes = [
   insert,
   insert,
   erase,
+  accept,
+  accept,
   create,
   create,
   relink,

@@ -19,6 +19,8 @@ interface DemoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+const diagrams = "/diagrams";
+
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 
 const hasDataSheet = ({ type }: AssetDescription) =>
@@ -53,7 +55,7 @@ export function demoFiles(description: Description): readonly DemoFile[] {
 }
 
 const diagram = (sheet: Sheet, unit: string): DemoFile => ({
-  ...{ directory: "/diagrams", name: `${sheet.number}.svg`, type: "image/svg+xml", assets: [unit] },
+  ...{ directory: diagrams, name: `${sheet.number}.svg`, type: "image/svg+xml", assets: [unit] },
   bytes: bytesOf(drawSheet(sheet)),
 });
 
@@ -71,10 +73,17 @@ export async function loadFiles(
     });
     const headers = { "x-upload-content-type": type };
     const { data } = (await connection.json("POST", path, { body, headers })) as {
-      data: { uploadURL: string };
+      data: { fileId: number; uploadURL: string };
     };
     // The link begins with the public address, which this machine may not reach.
     const link = connection.server + data.uploadURL.slice(data.uploadURL.lastIndexOf("/blobs/"));
     await (await connection.link("PUT", link, { body: bytes })).arrayBuffer();
+    if (directory === diagrams) await findTags(connection, data.fileId);
   }
+}
+
+/** Suggests the assets in a diagram. The plant is complete without: a system may not bound processes. */
+async function findTags(connection: Connection, fileId: number): Promise<void> {
+  const path = connection.pathOf("suggestions/drawings", "0.6");
+  await connection.json("POST", path, { body: JSON.stringify({ fileId }) }).catch(() => undefined);
 }

@@ -188,6 +188,15 @@ async function assertHasResults(formula: string, series: ReadonlyMap<unknown, un
   assert.ok((datapoints as unknown[]).length > 15, `${name}: ${JSON.stringify(datapoints)}`);
 }
 
+test("the tags in the diagrams have suggestions, each of the asset with the same name", async () => {
+  const names = new Map((await all("/assets")).map(({ id, name }) => [id, name]));
+  const found = await all("/suggestions");
+  const files = new Set(found.map(({ fileId }) => fileId));
+  assert.deepEqual([files.size, found.length > 60], [3, true], `${found.length} suggestions`);
+  for (const { tag, assetId, score, state } of found)
+    assert.deepEqual([names.get(assetId), score, state], [tag, 0, "OPEN"]);
+});
+
 test("files are linked to assets and have their bytes and types", async () => {
   const ids = new Set((await all("/assets")).map(({ id }) => id));
   const files = await all("/files");
