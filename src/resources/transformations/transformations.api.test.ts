@@ -132,10 +132,10 @@ test("a refused row stops the whole run, or is left out with its reason", async 
   );
   const kept = (await ask("GET /raw/transformation_refusals/skips")).items;
   assert.deepEqual(
-    kept.map(({ key, columns }) => [key, (columns as Item)["column"]]),
+    kept.map(({ key, columns }) => [key, (columns as Item)["column"], (columns as Item)["value"]]),
     [
-      ["2", "startTime"],
-      ["3", "assetIds"],
+      ["2", "startTime", '"12,5"'],
+      ["3", "assetIds", "[77]"],
     ],
   );
 });

@@ -104,7 +104,7 @@ test("rows without a series, a time or a fitting value are refused with their re
       [2, "name", '"unknown"'],
       [3, "timestamp", "2.5"],
       [4, "timestamp", '"x"'],
-      [5, "value", "high"],
+      [5, "value", '"high"'],
       [6, "value", undefined],
       [7, undefined, undefined],
       [8, undefined, undefined],

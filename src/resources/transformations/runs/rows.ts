@@ -121,13 +121,16 @@ interface FieldDetails {
 }
 
 /** Why a row was refused; `problem` is of a check of the row alone or of a write of it alone. */
-export function rowErrorOf(row: Pick<Candidate, "row" | "key">, problem: Failure): RowError {
+export function rowErrorOf(row: Pick<Candidate, "row" | "key" | "values">, problem: Failure): RowError {
   const { field, got } = (problem.details ?? {}) as FieldDetails;
   const column = typeof field === "string" ? withoutPlace(field) : "";
   return {
     ...{ row: row.row, key: row.key },
     ...(column !== "" && column !== "items" && { column }),
-    ...(got !== undefined && { value: shown(got) }),
+    // A check names the type that it got and not the value.
+    ...(Object.hasOwn(row.values, column)
+      ? { value: shown(JSON.stringify(row.values[column])) }
+      : got !== undefined && { value: shown(got) }),
     reason: problem.message.replaceAll(/items\[\d+\]\.?/g, ""),
   };
 }
