@@ -14,6 +14,8 @@ export interface BackupPlace {
   /** Whole or not at all; durable after `sync`. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
+  /** Removes what a killed process left half-written. Call it while no backup is written. */
+  removeDrafts(path: string): Promise<void>;
   /** Makes everything written so far survive a power failure. */
   sync(): Promise<void>;
 }
@@ -81,7 +83,6 @@ export class FolderPlace implements BackupPlace {
     this.#unsynced.clear();
   }
 
-  /** Removes what a killed process left half-written. Call it while no backup is written. */
   async removeDrafts(path: string): Promise<void> {
     const names = (await unlessMissing(readdir(join(this.name, path)))) ?? [];
     for (const name of names.filter(isDraft)) await rm(join(this.name, path, name), { force: true });

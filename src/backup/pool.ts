@@ -77,6 +77,11 @@ export class Pool {
 const folderOf = (name: string): string => `${poolFolder}/${name.slice(0, 2)}`;
 const pathOf = (name: string): string => `${folderOf(name)}/${name}`;
 const poolFolder = "pool";
+/** The folders of the pool. */
+export const poolFolders: readonly string[] = Array.from(
+  { length: 256 },
+  (_, number) => `${poolFolder}/${number.toString(16).padStart(2, "0")}`,
+);
 
 function packed(bytes: Uint8Array): Uint8Array {
   const compressed = zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } });

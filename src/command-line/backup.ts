@@ -6,17 +6,19 @@ import { pino } from "pino";
 import { backupsPath, backupToken } from "../backup/backup-routes.ts";
 import { type BackupRequest, Backups, type BackupsState, outsideOfFolder } from "../backup/backups.ts";
 import { holdable } from "../backup/held-blobs.ts";
+import { DamagedChunk } from "../backup/pool.ts";
+import { type Keep, parseKeep, prune } from "../backup/prune.ts";
 import { chooseBackup } from "../backup/restore.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
 import { readSettings, type Settings } from "../config.ts";
 import { refuseWhileCopied } from "../copy/copy-record.ts";
-import { StartRefused, secretOf } from "../data-folder.ts";
+import { lockFolder, StartRefused, secretOf } from "../data-folder.ts";
 import { requireCatalog } from "../data-parts.ts";
 import { openInstallation, secretFor } from "../installation.ts";
 import { parseJson } from "../lib/json.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { expectWords, printTable } from "./beside-server.ts";
-import type { Command } from "./command.ts";
+import { type Command, Misused } from "./command.ts";
 import { addressOf } from "./sign-in-link.ts";
 
 const filesMissing = 3;
@@ -27,10 +29,12 @@ const options = {
   "passphrase-file": { type: "string" },
   server: { type: "string" },
   list: { type: "boolean", default: false },
+  keep: { type: "string" },
 } as const;
 
 export const backup: Command = {
-  usage: `Usage: millrace backup <folder> [--passphrase-file FILE] [--server ADDRESS]
+  usage: `Usage: millrace backup <folder> [--passphrase-file FILE] [--keep DAYS,WEEKS,MONTHS]
+           [--server ADDRESS]
        millrace backup --list <folder> [--passphrase-file FILE]
 
 Backs up the data folder (MILLRACE_DATA, else ./millrace-data): catalog, datapoints, files and secret, all of
@@ -41,6 +45,9 @@ command as a user who can read the data folder.
 With --passphrase-file, the first backup makes an encrypted folder; later ones need the same passphrase.
 Without the passphrase, encrypted backups are lost. --list shows the backups of a folder.
 
+--keep 7,4,12 then removes old backups: the newest ones of the last 7 days, 4 weeks and 12 months (UTC) that
+have one stay, and the newest of all. Only what no remaining backup has is removed.
+
 Exit codes: 0, complete; 1, no backup was made; ${filesMissing}, complete, but the data folder lacks files
 that the catalog names; ${interrupted}, interrupted.`,
   async run(words) {
@@ -50,12 +57,17 @@ that the catalog names; ${interrupted}, interrupted.`,
     const file = values["passphrase-file"];
     const request = { place, ...(file !== undefined && { passphraseFile: resolve(file) }) };
     if (values.list) return await list(request);
+    const keep = values.keep === undefined ? undefined : parseKeep(values.keep);
+    if (values.keep !== undefined && keep === undefined)
+      throw new Misused(`--keep must be three numbers such as 7,4,12, but is "${values.keep}".`);
     const settings = readSettings(process.env, process.cwd());
     if (settings.catalogUrl === undefined) requireCatalog(settings.data);
     refuseNested(settings.data, place);
     const server = serverOf(settings, values.server);
     const status = server && (await throughServer(server, request));
-    return status ?? (await withoutServer(settings, request));
+    const ended = status ?? (await withoutServer(settings, request));
+    if (keep && [0, filesMissing].includes(ended)) await removeOld(request, keep);
+    return ended;
   },
 };
 
@@ -68,6 +80,22 @@ async function list({ place, passphraseFile }: BackupRequest): Promise<number> {
   }
   printTable([["backup", "snapshot", "files", "bytes", "Millrace"], ...rows]);
   return 0;
+}
+
+async function removeOld({ place, passphraseFile }: BackupRequest, keep: Keep): Promise<void> {
+  const unlock = lockFolder(place);
+  if (unlock === "busy")
+    throw new StartRefused(`Another process uses the backups in ${place}; none was removed`);
+  try {
+    const { repository } = await chooseBackup(place, { passphraseFile });
+    const { backups, chunks } = await prune(repository, keep);
+    console.log(`Removed ${count(backups)} old backups and ${count(chunks)} chunks that only they had.`);
+  } catch (problem) {
+    if (!(problem instanceof DamagedChunk)) throw problem;
+    throw new StartRefused(`A backup that stays is damaged (${problem.message}); nothing was removed`);
+  } finally {
+    unlock();
+  }
 }
 
 /** A backup of a folder that has its backups would grow each time. */
