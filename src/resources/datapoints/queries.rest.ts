@@ -17,7 +17,12 @@ import type { ApiVersion } from "../../rest/route.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import type { SeriesQuery } from "./datapoints.ts";
-import { type MonthGranularity, parseMonthGranularity, type ZonedGranularity } from "./zoned-granularity.ts";
+import {
+  type CalendarGranularity,
+  isCalendar,
+  parseCalendarGranularity,
+  type ZonedGranularity,
+} from "./zoned-granularity.ts";
 
 const timeFormats = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
 
@@ -62,7 +67,7 @@ export const queryParameters = {
     schema: Type.String({ examples: ["1h"] }),
     description:
       "The time that an aggregate covers: d, h, m or s (day, hour, minute, second), or a multiple such as " +
-      "`12h`; in 0.6 also mo or y (month, year)",
+      "`12h`; in 0.6 also w, mo or y (week, month, year)",
     required: false,
     decode: (input: readonly string[], field: string) =>
       input.at(-1) ? readAnyGranularity(input.at(-1)!, field) : undefined,
@@ -91,9 +96,9 @@ export function readGranularity(input: string, field: string): Granularity {
   return found;
 }
 
-/** Decodes a granularity, also of months. */
-function readAnyGranularity(input: string, field: string): Granularity | MonthGranularity {
-  return parseMonthGranularity(input) ?? readGranularity(input, field);
+/** Decodes a granularity, also of weeks and months. */
+function readAnyGranularity(input: string, field: string): Granularity | CalendarGranularity {
+  return parseCalendarGranularity(input) ?? readGranularity(input, field);
 }
 
 function readTimeZone(input: string, field: string): string {
@@ -106,7 +111,7 @@ export interface ReadOptions {
   readonly start?: TimePoint | undefined;
   readonly end?: TimePoint | undefined;
   readonly aggregates?: readonly AggregateName[] | undefined;
-  readonly granularity?: Granularity | MonthGranularity | undefined;
+  readonly granularity?: Granularity | CalendarGranularity | undefined;
   readonly timeZone?: string | undefined;
   readonly limit?: number | undefined;
   readonly includeOutsidePoints?: boolean | undefined;
@@ -201,21 +206,25 @@ interface ReadContext {
   readonly at?: string;
 }
 
-/** The granularity of a read, if it has one. Refuses (400) months and time zones in versions before 0.6. */
+/**
+ * The granularity of a read, if it has one. Refuses (400) weeks, months and time zones in versions before
+ * 0.6.
+ */
 export function granularityIn(
   { granularity, timeZone }: Pick<ReadOptions, "granularity" | "timeZone">,
   { version, at = "" }: ReadContext,
 ): Granularity | ZonedGranularity | undefined {
-  const isMonths = granularity !== undefined && "months" in granularity;
-  if (version !== "0.6" && (isMonths || timeZone)) {
-    const field = isMonths ? `${at}granularity` : `${at}timeZone`;
+  const isOfCalendar = granularity !== undefined && isCalendar(granularity);
+  if (version !== "0.6" && (isOfCalendar || timeZone)) {
+    const field = isOfCalendar ? `${at}granularity` : `${at}timeZone`;
     throw fail("field-invalid", {
       field,
-      expected: "months and time zones in version 0.6 only",
+      expected: "weeks, months and time zones in version 0.6 only",
       got: version,
     });
   }
-  if (!granularity || !(isMonths || timeZone)) return granularity;
+  if (!granularity) return undefined;
+  if (!timeZone && !isCalendar(granularity)) return granularity;
   return { timeZone: timeZone ?? "UTC", length: granularity, isFromStart: true };
 }
 

@@ -29,16 +29,17 @@ before(async () => {
 after(() => server.close());
 
 interface Length {
-  readonly unit: "m" | "h" | "d" | "mo" | "y";
+  readonly unit: "m" | "h" | "d" | "w" | "mo" | "y";
   readonly times: number;
 }
 
-const unitMs = { m: minuteMs, h: hourMs, d: dayMs, mo: 30 * dayMs, y: 365 * dayMs };
+const unitMs = { m: minuteMs, h: hourMs, d: dayMs, w: 7 * dayMs, mo: 30 * dayMs, y: 365 * dayMs };
 
 const lengths = fc.oneof(
   fc.record({ unit: fc.constant("m" as const), times: fc.constantFrom(15, 30, 60) }),
   fc.record({ unit: fc.constantFrom("h" as const, "d" as const), times: fc.integer({ min: 1, max: 26 }) }),
   fc.record({ unit: fc.constantFrom("d" as const, "mo" as const), times: fc.constantFrom(1, 1, 2, 3, 7) }),
+  fc.record({ unit: fc.constant("w" as const), times: fc.constantFrom(1, 1, 2) }),
   fc.record({ unit: fc.constant("y" as const), times: fc.constantFrom(1, 2) }),
 ) as fc.Arbitrary<Length>;
 
@@ -79,9 +80,17 @@ function naiveBounds(
     const starts = naiveMonthStarts(startMs, laterMs, { ...grid, months: times * perUnit, offsetMonths });
     return starts.slice(0, starts.findIndex((one) => one >= endMs) + 1);
   }
-  const offsetMs = isFromStart ? Math.floor(shown / unitMs[unit]) * unitMs[unit] : 0;
+  const offsetMs = offsetOf(shown, unit, isFromStart);
   const starts = naiveBucketStarts(startMs, laterMs, { ...grid, lengthMs: times * unitMs[unit], offsetMs });
   return starts.slice(0, starts.findIndex((one) => one >= endMs) + 1);
+}
+
+/** A time on the clock at which a bucket starts. */
+function offsetOf(shown: number, unit: "m" | "h" | "d" | "w", isFromStart: boolean): number {
+  if (unit !== "w") return isFromStart ? Math.floor(shown / unitMs[unit]) * unitMs[unit] : 0;
+  let day = isFromStart ? Math.floor(shown / dayMs) * dayMs : 6 * dayMs;
+  while (new Date(day).getUTCDay() !== 1) day -= dayMs;
+  return day;
 }
 
 function naiveRows(series: NaiveSeries, bounds: readonly number[], isStep: boolean): Item[] {
@@ -232,7 +241,7 @@ test("months without a time zone are months of UTC, also years from 1970 on", as
   ]);
 });
 
-test("unknown time zones, zones without aggregates, and months before 0.6 are refused", async () => {
+test("unknown time zones, zones without aggregates, and weeks before 0.6 are refused", async () => {
   await server.ask("POST /timeseries", { items: [{ name: "refused" }] });
   const single = "GET /timeseries/data/refused?";
   const refused = (response: TestResponse, pattern: RegExp) => {
@@ -243,11 +252,14 @@ test("unknown time zones, zones without aggregates, and months before 0.6 are re
   refused(await server.ask.v06(`${single}${days}&timeZone=Mars/Olympus`), /timeZone.*IANA.*Mars\/Olympus/);
   refused(await server.ask.v06(`${single}timeZone=Europe/Oslo`), /aggregates/);
   refused(await server.ask.v06(`${single}aggregates=avg&granularity=0mo`), /granularity/);
+  refused(await server.ask.v06(`${single}aggregates=avg&granularity=0w`), /granularity/);
+  refused(await server.ask.v06(`${single}aggregates=avg&granularity=50001w`), /granularity/);
   refused(await server.ask.v06(`${single}aggregates=avg&granularity=99999mo`), /granularity/);
   const months = { items: [{ name: "refused", granularity: "1mo" }], aggregates: "avg" };
   for (const ask of [server.ask.v04, server.ask.v05]) {
     refused(await ask(`${single}${days}&timeZone=Europe/Oslo`), /timeZone.*0\.6/);
     refused(await ask(`${single}aggregates=avg&granularity=1mo`), /granularity.*0\.6/);
+    refused(await ask(`${single}aggregates=avg&granularity=2week`), /granularity.*0\.6/);
     refused(await ask("POST /timeseries/dataquery", months), /items\[0\]\.granularity.*0\.6/);
     const frame = { items: [{ name: "refused" }], aggregates: "avg", granularity: "1d", timeZone: "UTC" };
     refused(await ask("POST /timeseries/dataframe", frame), /timeZone.*0\.6/);

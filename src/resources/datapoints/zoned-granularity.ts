@@ -19,26 +19,49 @@ export interface MonthGranularity {
   readonly months: number;
 }
 
+/** Weeks from Monday to Sunday. */
+export interface WeekGranularity extends Granularity {
+  /** The first Monday of 1970, on the clock. */
+  readonly firstMs: number;
+}
+
+/** A length that only a time zone gives a meaning; UTC without one. */
+export type CalendarGranularity = MonthGranularity | WeekGranularity;
+
 /** Buckets on the clock of a time zone. */
 export interface ZonedGranularity {
   readonly timeZone: string;
-  readonly length: Granularity | MonthGranularity;
+  readonly length: Granularity | CalendarGranularity;
   /** The first bucket starts at a unit; otherwise all start at multiples of their length since 1970. */
   readonly isFromStart: boolean;
 }
 
 const unitMonths: Readonly<Record<string, number>> = { mo: 1, month: 1, y: 12, year: 12 };
+const weekMs = 7 * 86_400_000;
+const firstMondayMs = Date.UTC(1970, 0, 5);
 
-/** The longest bucket, longer than the range of times. */
+/** The longest buckets, longer than the range of times. */
 const monthsMax = 12_000;
+const weeksMax = 50_000;
 
-/** Parses `mo`/`month` and `y`/`year`, optionally after a multiple of at least 1; undefined for others. */
-export function parseMonthGranularity(input: string): MonthGranularity | undefined {
-  const [, count = "1", name = ""] = /^(\d*)([a-z]+)$/.exec(input.toLowerCase()) ?? [];
+/**
+ * Parses `w`/`week`, `mo`/`month` and `y`/`year`, optionally after a multiple of at least 1; undefined for
+ * others.
+ */
+export function parseCalendarGranularity(input: string): CalendarGranularity | undefined {
+  const [, digits = "1", name = ""] = /^(\d*)([a-z]+)$/.exec(input.toLowerCase()) ?? [];
+  const count = Number(digits || 1);
+  if (name === "w" || name === "week")
+    return count > 0 && count <= weeksMax
+      ? { unitMs: weekMs, bucketMs: count * weekMs, firstMs: firstMondayMs }
+      : undefined;
   const unit = unitMonths[name];
-  const months = Number(count || 1) * (unit ?? 0);
+  const months = count * (unit ?? 0);
   return unit && months > 0 && months <= monthsMax ? { unitMonths: unit, months } : undefined;
 }
+
+export const isCalendar = (length: Granularity | CalendarGranularity): length is CalendarGranularity =>
+  "months" in length || "firstMs" in length;
 
 /** The whole buckets that have times of the range, as runs of equal length in ascending order. */
 export function bucketRunsOf(range: TimeRange, granularity: Granularity | ZonedGranularity): BucketRun[] {
@@ -61,6 +84,7 @@ function gridOf({ timeZone, length, isFromStart }: ZonedGranularity, startMs: nu
     return { timeZone, months, offsetMonths: mod(offset, months) };
   }
   const { unitMs, bucketMs } = length;
-  const offset = isFromStart ? unitStart(clockMsAt(startMs, timeZone), unitMs) : 0;
+  const firstMs = "firstMs" in length ? length.firstMs : 0;
+  const offset = firstMs + (isFromStart ? unitStart(clockMsAt(startMs, timeZone) - firstMs, unitMs) : 0);
   return { timeZone, lengthMs: bucketMs, offsetMs: mod(offset, bucketMs) };
 }

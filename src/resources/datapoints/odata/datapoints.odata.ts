@@ -33,7 +33,7 @@ import {
   type TimeSeries,
 } from "../../timeseries/timeseries.ts";
 import { latestVisiblePoints } from "../datapoints.ts";
-import { parseMonthGranularity, type ZonedGranularity } from "../zoned-granularity.ts";
+import { isCalendar, parseCalendarGranularity, type ZonedGranularity } from "../zoned-granularity.ts";
 import { columnsOf, countOf, type Plan, type PointRow, pageOf, propertyOf } from "./point-pages.odata.ts";
 
 const seriesId = required(id<PointRow>("TimeseriesId", (row) => row.seriesId, "seriesId"));
@@ -256,13 +256,14 @@ function aggregates(
 
 function granularityOf(args: FunctionArguments): Granularity | ZonedGranularity {
   const [text, zone] = [args["Granularity"] as string, args["TimeZone"] as string | undefined];
-  const months = parseMonthGranularity(text);
-  const length = months ?? parseGranularity(text);
+  const length = parseCalendarGranularity(text) ?? parseGranularity(text);
   if (!length)
-    throw fail("key-invalid", { problem: "Granularity takes a number and y, mo, d, h, m or s, such as 1h" });
+    throw fail("key-invalid", {
+      problem: "Granularity takes a number and y, mo, w, d, h, m or s, such as 1h",
+    });
   if (zone && !isTimeZone(zone))
     throw fail("key-invalid", { problem: `TimeZone takes an IANA name such as Europe/Oslo, not ${zone}` });
-  if (!zone && !("months" in length)) return length;
+  if (!zone && !isCalendar(length)) return length;
   return { timeZone: zone || "UTC", length, isFromStart: false };
 }
 
