@@ -89,6 +89,37 @@ test("records that Millrace refuses are counted, and the others are written", as
   buffer.close();
 });
 
+test("an hour without the server is forwarded in order, while new records arrive", async () => {
+  const buffer = newBuffer();
+  const names = Array.from({ length: 50 }, (_, i) => `s${i}`);
+  let second = 0;
+  const secondMax = 3_620;
+  const putSecond = () => {
+    if (second === secondMax) return;
+    buffer.put({ points: names.map((name) => point(name, 1_000 * second)) });
+    second += 1;
+  };
+  while (second < 3_600) putSecond();
+  const times = new Map(names.map((name) => [name, [] as number[]]));
+  let failures = 2;
+  const insert = (batch: readonly SeriesPoints[]) => {
+    putSecond();
+    if (failures-- > 0) throw new ServerProblem("no response", { mayBeDone: true });
+    for (const { series, json } of batch)
+      for (const { timestamp } of JSON.parse(`[${json}]`) as { timestamp: number }[])
+        times.get(series.name)!.push(timestamp);
+  };
+  const isDone = () => second === secondMax && buffer.state.items === 0;
+  const timer = setInterval(putSecond, 100);
+  await forwarded(buffer, { insert }, isDone);
+  clearInterval(timer);
+  const expected = Array.from({ length: secondMax }, (_, i) => 1_000 * i);
+  for (const [name, found] of times) assert.deepEqual(found, expected, name);
+  const items = names.length * secondMax;
+  assert.deepEqual(buffer.counts, { received: items, written: items, refused: 0, dropped: 0 });
+  buffer.close();
+});
+
 test("a proxy with a lower bound for bodies gets smaller requests", async () => {
   const buffer = newBuffer();
   buffer.put({ points: ["a", "b", "c", "d"].map((name) => point(name, 1)) });
