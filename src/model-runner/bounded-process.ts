@@ -131,11 +131,21 @@ function closing(child: ChildProcess): Promise<[number | null, NodeJS.Signals | 
 /** Rethrows errors of the input. It is no error if the process does not read all of it. */
 async function feed(stdin: Writable, input: AsyncIterable<Uint8Array>): Promise<void> {
   let failure: { readonly problem: unknown } | undefined;
-  const source = async function* () {
+  const chunks = input[Symbol.asyncIterator]();
+  const next = async () => {
     try {
-      yield* input;
+      return await chunks.next();
     } catch (problem) {
       failure = { problem };
+      return undefined;
+    }
+  };
+  const source = async function* () {
+    try {
+      // An error of the standard input is thrown at `yield`, and is none of the input.
+      for (let one = await next(); one && !one.done; one = await next()) yield one.value;
+    } finally {
+      await chunks.return?.();
     }
   };
   await pipeline(Readable.from(source()), stdin).catch(() => undefined);
