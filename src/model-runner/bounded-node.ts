@@ -34,6 +34,8 @@ export function boundedNode(
   const script = [
     "echo 1000 2> /dev/null > /proc/self/oom_score_adj",
     ...limitsOfProcess.map((one) => `ulimit ${one} 2> /dev/null`),
+    // On a machine with few cores, requests to the server come before queries.
+    'command -v nice > /dev/null && set -- nice -n 10 "$@"',
     // A process that computes does not see that a killed server has closed its input.
     'command -v setpriv > /dev/null && exec setpriv --pdeathsig KILL "$@"',
     'exec "$@"',

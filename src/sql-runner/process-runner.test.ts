@@ -4,7 +4,7 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -345,11 +345,13 @@ test("the process of a query has no network and starts no programs", async () =>
   const ended = new AbortController();
   const endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n";
   const running = run(endless, {}, ended.signal).catch(() => undefined);
-  let command: readonly string[] | undefined;
-  while (!command) {
+  let found: ReturnType<typeof childrenOf>[number] | undefined;
+  while (!found) {
     await wait(50);
-    command = commandsOf(process.pid).find((one) => one.at(-1)?.endsWith("engine-process.ts"));
+    found = childrenOf(process.pid).find(({ command }) => command.at(-1)?.endsWith("engine-process.ts"));
   }
+  const { command, pid } = found;
+  assert.equal(getPriority(pid), getPriority() + 10, "requests to the server come first");
   ended.abort();
   await running;
   const probe = `
@@ -380,13 +382,14 @@ test("the process of a query has no network and starts no programs", async () =>
   assert.equal(connections, 0);
 });
 
-/** The commands of the processes that this one has started. */
-const commandsOf = (parent: number): string[][] =>
+/** The processes that this one has started. */
+const childrenOf = (parent: number): { readonly pid: number; readonly command: readonly string[] }[] =>
   readdirSync("/proc").flatMap((name) => {
     try {
       const status = readFileSync(`/proc/${name}/status`, "utf8");
       if (!status.includes(`\nPPid:\t${parent}\n`)) return [];
-      return [readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").slice(0, -1)];
+      const command = readFileSync(`/proc/${name}/cmdline`, "utf8").split("\0").slice(0, -1);
+      return [{ pid: Number(name), command }];
     } catch {
       return [];
     }
