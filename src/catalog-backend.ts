@@ -6,7 +6,7 @@ import { ClockIds, type IdSource, ReservedIds } from "./lib/ids.ts";
 import type { System } from "./lib/system.ts";
 import { limits } from "./limits.ts";
 import { tables } from "./resources.ts";
-import type { Catalog, SharedCatalog } from "./storage/catalog.ts";
+import type { Catalog, ProjectCatalog, SharedCatalog } from "./storage/catalog.ts";
 import { openSqlCatalog } from "./storage/sql/sql-catalog.ts";
 
 type Chosen = Pick<Settings, "data" | "catalogUrl">;
@@ -42,7 +42,7 @@ export function catalogBackend(
   };
 }
 
-export const isShared = (catalog: Catalog): catalog is SharedCatalog => "reserveIds" in catalog;
+export const isShared = (catalog: ProjectCatalog): catalog is SharedCatalog => "reserveIds" in catalog;
 
 /** The ids of new records. */
 export async function openIds(catalog: Catalog, system: System): Promise<IdSource> {

@@ -2,14 +2,14 @@
 import type { EndedSessions } from "./access/ended-sessions.ts";
 import { isShared } from "./catalog-backend.ts";
 import type { Services } from "./context.ts";
-import type { Catalog, GenerationName, ProjectId } from "./storage/catalog.ts";
+import type { GenerationName, ProjectCatalog, ProjectId } from "./storage/catalog.ts";
 
 type Caches = Pick<Services, "generations" | "seriesCache" | "rights"> & {
   readonly ended: Pick<EndedSessions, "load">;
 };
 
 /** Observes the catalog, if other servers can write it. */
-export function observeCatalog(catalog: Catalog, caches: Caches): void {
+export function observeCatalog(catalog: ProjectCatalog, caches: Caches): void {
   if (!isShared(catalog)) return;
   catalog.observe({
     changed: ({ tenant, generation }) => {

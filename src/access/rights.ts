@@ -74,6 +74,24 @@ export class Rights {
     }
   }
 
+  /**
+   * As `change`, with records of a project in the same transaction. `work` gets the rights of this
+   * transaction, whose changes are part of it.
+   */
+  async changeBoth<Result>(
+    projectId: number,
+    work: (tx: CatalogWriter, system: CatalogWriter, rights: Rights) => Promise<Result>,
+  ): Promise<Result> {
+    const { catalog } = this.#parts;
+    try {
+      return await catalog.writeBoth(projectId, (tx, system) =>
+        work(tx, system, new Rights({ ...this.#parts, catalog: withinTransaction(catalog, system) })),
+      );
+    } finally {
+      this.#rightsVersion++;
+    }
+  }
+
   /** Makes cached rights out of date, because another server may have changed them. */
   expire(): void {
     this.#rightsVersion++;
@@ -141,6 +159,17 @@ export class Rights {
     const byDefault = await this.#parts.defaultGroupOf(tx, projectId);
     return byDefault === undefined ? [] : liveGroups(tx, projectId, equals("id", byDefault));
   }
+}
+
+/** The catalog whose system tables are read and written in this transaction. */
+function withinTransaction(catalog: Catalog, system: CatalogWriter): Catalog {
+  const refuse = () => Promise.reject(new Error("only system tables are written in this transaction"));
+  return {
+    ...catalog,
+    read: (tenant, work) => (tenant === "system" ? work(system) : catalog.read(tenant, work)),
+    write: (tenant, work) => (tenant === "system" ? work(system) : refuse()),
+    writeBoth: refuse,
+  };
 }
 
 function groupFilter(membership: Membership): Filter {

@@ -7,13 +7,13 @@ import type { System } from "../lib/system.ts";
 import { version } from "../lib/version.ts";
 import { limits } from "../limits.ts";
 import type { BlobStore } from "../storage/blobs.ts";
-import type { Catalog } from "../storage/catalog.ts";
+import type { ProjectCatalog } from "../storage/catalog.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import type { Damage, PointsStats, PointsStore } from "../storage/points.ts";
 import type { HealthStatus, Metrics } from "./metrics.ts";
 
 export interface Stores {
-  readonly catalog: Catalog;
+  readonly catalog: ProjectCatalog;
   readonly points: PointsStore;
   readonly blobs: BlobStore;
   readonly disk: DiskSpace;

@@ -146,6 +146,11 @@ export interface CatalogWriter extends CatalogReader {
 export interface Catalog {
   read<Result>(tenant: Tenant, work: (tx: CatalogReader) => Promise<Result>): Promise<Result>;
   write<Result>(tenant: Tenant, work: (tx: CatalogWriter) => Promise<Result>): Promise<Result>;
+  /** A write of records of a project and of system tables: both or none. */
+  writeBoth<Result>(
+    project: ProjectId,
+    work: (tx: CatalogWriter, system: CatalogWriter) => Promise<Result>,
+  ): Promise<Result>;
   /** The highest id any record ever had, removed ones included. */
   lastId(): Promise<number>;
   close(): Promise<void>;
@@ -154,7 +159,7 @@ export interface Catalog {
 /**
  * A catalog without writes to the system tables: `Rights.change` makes these, so that no cache misses one.
  */
-export interface ProjectCatalog extends Omit<Catalog, "write"> {
+export interface ProjectCatalog extends Omit<Catalog, "write" | "writeBoth"> {
   write<Result>(project: ProjectId, work: (tx: CatalogWriter) => Promise<Result>): Promise<Result>;
 }
 

@@ -10,9 +10,9 @@ import { and, between, equals, everything } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import {
   type AnyTable,
-  type Catalog,
   type CatalogWriter,
   keyOf,
+  type ProjectCatalog,
   type ProjectId,
   type Stored,
   type Table,
@@ -45,7 +45,7 @@ export async function insertPendingDeletions(
 const rowsAtFirst = 500;
 
 export class RowDeletions {
-  readonly #catalog: Catalog;
+  readonly #catalog: ProjectCatalog;
   readonly #kinds: readonly OwnedRows[];
   readonly #report: (problem: unknown) => void;
   readonly #stopping = new AbortController();
@@ -53,7 +53,7 @@ export class RowDeletions {
   #work: Promise<void> = Promise.resolve();
 
   /** `report` gets each failure. The rows then stay until the next `start`. */
-  constructor(catalog: Catalog, kinds: readonly OwnedRows[], report: (problem: unknown) => void) {
+  constructor(catalog: ProjectCatalog, kinds: readonly OwnedRows[], report: (problem: unknown) => void) {
     this.#catalog = catalog;
     this.#kinds = kinds;
     this.#report = report;

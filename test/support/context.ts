@@ -9,7 +9,7 @@ import { realSystem, type System } from "../../src/lib/system.ts";
 import { cursorSigner } from "../../src/query/cursor.ts";
 import { unboundedMemory } from "../../src/query/read-within.ts";
 import { SeriesCache } from "../../src/resources/timeseries/series-cache.ts";
-import type { AnyTable, Catalog } from "../../src/storage/catalog.ts";
+import type { AnyTable, Catalog, ProjectCatalog } from "../../src/storage/catalog.ts";
 import { openNaiveCatalog } from "../../src/storage/conformance/naive-catalog.ts";
 import { boundlessDisk } from "../../src/storage/disk-space.ts";
 import { openSqlCatalog } from "../../src/storage/sql/sql-catalog.ts";
@@ -40,7 +40,7 @@ export function contextWith(
 /**
  * An administrator of a new project. `others` has the services besides the catalog; all others are absent.
  */
-export function newContext(catalog: Catalog, others: Partial<Services> = {}): RequestContext {
+export function newContext(catalog: ProjectCatalog, others: Partial<Services> = {}): RequestContext {
   const generations = new Generations();
   const caches = { generations, seriesCache: new SeriesCache(generations) };
   const services = { system, ids, catalog, cursors, disk: boundlessDisk, ...caches, ...others } as Services;

@@ -8,7 +8,7 @@ import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything } from "../../query/filter.ts";
 import type { PageQuery } from "../../query/page.ts";
-import type { AnyTable, Catalog } from "../../storage/catalog.ts";
+import type { AnyTable, ProjectCatalog } from "../../storage/catalog.ts";
 import { RowDeletions } from "../../storage/row-deletions.ts";
 import { createAssets, deleteAssets } from "../assets/assets.ts";
 import { assetTable } from "../assets/schema.ts";
@@ -38,7 +38,7 @@ import {
 } from "./sequences.ts";
 
 const catalogs = await openCatalogs([assetTable, sequenceTable, sequenceRowTable, sequenceDeletionTable]);
-const contextOver = (catalog: Catalog) =>
+const contextOver = (catalog: ProjectCatalog) =>
   newContext(catalog, { rowDeletions: new RowDeletions(catalog, [ownedSequenceRows], assert.ifError) });
 const scenario = scenariosIn(catalogs, contextOver);
 

@@ -11,7 +11,7 @@ import { compareText } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { and, everything, startsWith } from "../../query/filter.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
-import type { Catalog, CatalogWriter } from "../../storage/catalog.ts";
+import type { Catalog, CatalogWriter, ProjectCatalog } from "../../storage/catalog.ts";
 import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../../storage/conformance/naive-points.ts";
 import type { PointsStore } from "../../storage/points.ts";
@@ -36,7 +36,7 @@ import {
 
 const tables = [projectTable, assetTable, timeSeriesTable, pendingDeletionTable, securityCategoryTable];
 const freshCatalog = () => openNaiveCatalog(tables);
-const contextOf = (catalog: Catalog, points: PointsStore = new NaivePointsStore()) =>
+const contextOf = (catalog: ProjectCatalog, points: PointsStore = new NaivePointsStore()) =>
   newContext(catalog, { points });
 
 const plain = (name: string): NewTimeSeries => ({ name, isString: false, isStep: false, metadata: {} });
@@ -86,6 +86,7 @@ function slowCatalog(inner: Catalog) {
       };
       return delayed(inner.write(tenant, beforeCommit));
     },
+    writeBoth: (project, work) => inner.writeBoth(project, work),
     lastId: () => inner.lastId(),
     close: () => inner.close(),
   };

@@ -136,6 +136,26 @@ const contract: Readonly<Record<string, Scenario>> = {
     assert.deepEqual(idsOf(await all(catalog, places)), [1, 3]);
   },
 
+  async "a write of a project and the system tables is both or none"(catalog) {
+    const secret = { id: 7, name: "s" };
+    const both = (fails: boolean) =>
+      catalog.writeBoth(1, async (tx, system) => {
+        await tx.insert(places, [place(1)]);
+        await system.insert(secrets, [secret]);
+        assert.deepEqual(idsOf(await tx.find(places, allBy(byId))), [1]);
+        assert.ok(idsOf(await system.find(secrets, allBy(byId))).includes(7));
+        if (fails) throw new Error("on purpose");
+      });
+    await assert.rejects(both(true), /on purpose/);
+    assert.deepEqual([await all(catalog, places), await all(catalog, secrets, "system")], [[], []]);
+    const other = catalog.write("system", (tx) => tx.insert(secrets, [{ id: 8, name: "t" }]));
+    await Promise.all([both(false), other]);
+    assert.deepEqual(idsOf(await all(catalog, places)), [1]);
+    assert.deepEqual(idsOf(await all(catalog, secrets, "system")), [7, 8]);
+    assert.deepEqual(await all(catalog, places, 2), []);
+    assert.equal(await catalog.lastId(), 8);
+  },
+
   async "a taken combination is a UniqueViolation that names it, and changes nothing"(catalog) {
     await catalog.write(1, (tx) => tx.insert(places, [place(1), place(2, { parentId: 1, name: "x" })]));
     const same = place(3, { parentId: 1, name: "x" });

@@ -48,23 +48,38 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
     tenant: Tenant,
     work: (tx: CatalogWriter) => Promise<Result>,
   ): Promise<Result> => {
-    const tx = new NaiveTransaction(tables, tenant, state);
+    const tx = new NaiveTransaction(tables, tenant, { state });
     const answer = await work(tx).finally(() => tx.end());
     state = tx.outcome();
     return answer;
   };
+  const writeBoth: Catalog["writeBoth"] = async (project, work) => {
+    const changed = { state };
+    const tx = new NaiveTransaction(tables, project, changed);
+    const system = new NaiveTransaction(tables, "system", changed);
+    const answer = await work(tx, system).finally(() => {
+      tx.end();
+      system.end();
+    });
+    tx.outcome();
+    state = system.outcome();
+    return answer;
+  };
+  /** Writes run one after another. */
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (!open) return Promise.reject(new Error("broken invariant: a closed catalog gets no requests"));
+    const done = lastWrite.then(work);
+    lastWrite = done.catch(() => undefined);
+    return done;
+  };
   return {
     async read(tenant, work) {
       invariant(open, "a closed catalog gets no requests");
-      const tx = new NaiveTransaction(tables, tenant, state);
+      const tx = new NaiveTransaction(tables, tenant, { state });
       return await work(tx).finally(() => tx.end());
     },
-    write(tenant, work) {
-      if (!open) return Promise.reject(new Error("broken invariant: a closed catalog gets no requests"));
-      const done = lastWrite.then(() => write(tenant, work));
-      lastWrite = done.catch(() => undefined);
-      return done;
-    },
+    write: (tenant, work) => inTurn(() => write(tenant, work)),
+    writeBoth: (project, work) => inTurn(() => writeBoth(project, work)),
     lastId: async () => state.lastId,
     async close() {
       open = false;
@@ -76,14 +91,15 @@ export function openNaiveCatalog(tables: readonly AnyTable[]): Catalog {
 class NaiveTransaction implements CatalogReader, CatalogWriter {
   readonly #tables: readonly AnyTable[];
   readonly #tenant: Tenant;
-  #state: State;
+  /** Two transactions of one write share it. */
+  readonly #changed: { state: State };
   #failure: unknown;
   #over = false;
 
-  constructor(tables: readonly AnyTable[], tenant: Tenant, state: State) {
+  constructor(tables: readonly AnyTable[], tenant: Tenant, changed: { state: State }) {
     this.#tables = tables;
     this.#tenant = tenant;
-    this.#state = state;
+    this.#changed = changed;
   }
 
   end(): void {
@@ -93,7 +109,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
   /** Returns the transaction's state; throws when a statement failed, even if its caller continued. */
   outcome(): State {
     if (this.#failure) throw this.#failure;
-    return this.#state;
+    return this.#changed.state;
   }
 
   async find<Row extends object>(table: Table<Row>, { filter, order, page }: CatalogQuery): Promise<Row[]> {
@@ -144,8 +160,8 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
       ...held,
       ...rows.map((row) => ({ tenant: this.#tenant, row: wellFormed(present(row)) })),
     ]);
-    const lastId = rows.reduce((highest, row) => Math.max(highest, row.id), this.#state.lastId);
-    this.#state = { ...this.#state, lastId };
+    const lastId = rows.reduce((highest, row) => Math.max(highest, row.id), this.#changed.state.lastId);
+    this.#changed.state = { ...this.#changed.state, lastId };
   }
 
   async replace<Row extends Stored>(table: Table<Row>, rows: readonly Row[]): Promise<void> {
@@ -203,7 +219,7 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
 
   #rows(table: AnyTable, filter: Filter): Held[] {
     this.#mayTouch(table);
-    const held = this.#state.records.get(table.name) ?? [];
+    const held = this.#changed.state.records.get(table.name) ?? [];
     return held
       .filter(({ tenant }) => tenant === this.#tenant)
       .map(({ row }) => row)
@@ -244,14 +260,17 @@ class NaiveTransaction implements CatalogReader, CatalogWriter {
     change: (held: { tenant: Tenant; row: Held }[]) => { tenant: Tenant; row: Held }[],
   ): void {
     this.#mayTouch(table);
-    const held = change([...(this.#state.records.get(table.name) ?? [])]);
+    const held = change([...(this.#changed.state.records.get(table.name) ?? [])]);
     try {
       this.#assertUnique(table, held);
     } catch (violation) {
       this.#failure = violation;
       throw violation;
     }
-    this.#state = { ...this.#state, records: new Map(this.#state.records).set(table.name, held) };
+    this.#changed.state = {
+      ...this.#changed.state,
+      records: new Map(this.#changed.state.records).set(table.name, held),
+    };
   }
 
   #assertUnique(table: AnyTable, held: readonly { tenant: Tenant; row: Held }[]): void {

@@ -2,7 +2,7 @@
 import { invariant } from "../../lib/invariant.ts";
 import type { System } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
-import type { AnyTable, Catalog, CatalogWriter, Tenant } from "../catalog.ts";
+import type { AnyTable, Catalog, Tenant } from "../catalog.ts";
 import type { ScanLimits } from "./compile-filter.ts";
 import type { Database, Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
@@ -66,22 +66,26 @@ export function catalogOn(
     }
   }
 
+  /** Tenants are locked in their order, which is the same for all transactions. */
   const runBound = <Result>(
     mode: "reads" | "writes",
-    tenant: Tenant,
-    work: (tx: CatalogWriter) => Promise<Result>,
+    tenants: readonly Tenant[],
+    work: (...bound: SqlTransaction[]) => Promise<Result>,
   ): Promise<Result> =>
     run(database[mode], async (db) => {
-      if (mode === "writes") await database.beginWrite?.(db, tenant);
-      const tx = new SqlTransaction({ database, db, tables, tenant, scanLimits });
-      const result = await work(tx).finally(() => tx.end());
-      await database.announce?.(db, tenant, [...tx.announced]);
+      if (mode === "writes") for (const tenant of tenants) await database.beginWrite?.(db, tenant);
+      const bound = tenants.map((tenant) => new SqlTransaction({ database, db, tables, tenant, scanLimits }));
+      const result = await work(...bound).finally(() => {
+        for (const tx of bound) tx.end();
+      });
+      for (const [at, tx] of bound.entries()) await database.announce?.(db, tenants[at]!, [...tx.announced]);
       return result;
     });
 
   return {
-    read: (tenant, work) => runBound("reads", tenant, work),
-    write: (tenant, work) => runBound("writes", tenant, work),
+    read: (tenant, work) => runBound("reads", [tenant], (tx) => work(tx!)),
+    write: (tenant, work) => runBound("writes", [tenant], (tx) => work(tx!)),
+    writeBoth: (project, work) => runBound("writes", ["system", project], (system, tx) => work(tx!, system!)),
     lastId: () => run(database.reads, database.readLastId),
     async close() {
       open = false;
