@@ -6,6 +6,7 @@
 import { accessFailures } from "./errors/access.ts";
 import { analyticsFailures } from "./errors/analytics.ts";
 import { backupFailures } from "./errors/backups.ts";
+import { configurationFailures } from "./errors/configuration.ts";
 import { datapointFailures } from "./errors/datapoints.ts";
 import { demoFailures } from "./errors/demo.ts";
 import type { ErrorEntry, ErrorMembers } from "./errors/entry.ts";
@@ -31,6 +32,7 @@ export const catalogue = {
   ...modelFailures,
   ...suggestionFailures,
   ...transformationFailures,
+  ...configurationFailures,
   ...odataFailures,
   ...influxFailures,
 } as const;

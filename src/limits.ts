@@ -8,6 +8,7 @@ import { accessLimits } from "./limits/access.ts";
 import { catalogLimits } from "./limits/catalog.ts";
 import { clientsLimits } from "./limits/clients.ts";
 import { computationsLimits } from "./limits/computations.ts";
+import { configurationLimits } from "./limits/configuration.ts";
 import { connectorsLimits } from "./limits/connectors.ts";
 import { datapointsLimits } from "./limits/datapoints.ts";
 import { filesLimits } from "./limits/files.ts";
@@ -34,6 +35,7 @@ export const limitsBySubject = {
   Models: modelsLimits,
   "SQL of transformations": sqlLimits,
   Transformations: transformationsLimits,
+  Configuration: configurationLimits,
   OData: odataLimits,
   "InfluxDB protocol": influxLimits,
   "Importer and demo plant": clientsLimits,
@@ -53,6 +55,7 @@ const described = {
   ...modelsLimits,
   ...sqlLimits,
   ...transformationsLimits,
+  ...configurationLimits,
   ...odataLimits,
   ...influxLimits,
   ...clientsLimits,

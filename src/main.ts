@@ -70,6 +70,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Move the installation to other backends: PostgreSQL, ClickHouse, S3, or back",
     load: async () => (await import("./command-line/copy.ts")).copy,
   },
+  apply: {
+    summary: "Apply YAML and SQL files to a running server: transformations, groups, series, models",
+    load: async () => (await import("./command-line/apply.ts")).apply,
+  },
   import: {
     summary: "Load CSV files or an archive into a running server",
     load: async () => (await import("./command-line/import.ts")).importFiles,

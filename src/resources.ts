@@ -19,6 +19,7 @@ import { assetTable } from "./resources/assets/schema.ts";
 import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { type TimedRecords, timedRecords } from "./resources/common/restored-times.ts";
+import { configurationRoutes } from "./resources/configuration/configuration.rest.ts";
 import { connectorModel } from "./resources/connectors/connectors.odata.ts";
 import { connectorRoutes } from "./resources/connectors/connectors.rest.ts";
 import { connectorTable } from "./resources/connectors/schema.ts";
@@ -255,6 +256,11 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     ],
     routes: modelRoutes,
     ...{ odata: none("models are part of the REST API alone"), search: noSearch, timed: notArchived },
+  },
+  configuration: {
+    tables: [],
+    routes: configurationRoutes,
+    ...{ odata: none("the records are in their own sets"), search: noRecords, timed: noRecords },
   },
 };
 

@@ -100,6 +100,10 @@ export const transfers = {
     archive: none("code that runs on the server is not carried from one server to another"),
     import: none("packages are uploaded over the API"),
   },
+  configuration: {
+    archive: noRecords,
+    import: none("`millrace apply` applies it"),
+  },
   archives: { archive: noRecords, import: noRecords },
   explanations: { archive: noRecords, import: noRecords },
 } as const satisfies Readonly<Record<string, Transfer>>;

@@ -84,6 +84,19 @@ export function readConfiguration(file: string, env: NodeJS.ProcessEnv): Connect
   return configurationOf(parsed(file, env), file);
 }
 
+/**
+ * The name of the connector of a file. Refuses (`UsageError`) what is not valid, but no value with a variable
+ * that the environment does not have.
+ */
+export const nameIn = (file: string, env: NodeJS.ProcessEnv): string =>
+  checked(
+    substituted(parseYaml(textOf(file), file), (name) => env[name] ?? unset),
+    file,
+  ).name;
+
+/** Stands for the value of a variable; no text of a file has it. */
+const unset = "\0unset\0";
+
 /** The configuration as YAML, with the names of variables instead of their values, and without secrets. */
 export const printedConfiguration = (file: string): string =>
   stringify(masked(parseYaml(textOf(file), file)));
@@ -154,12 +167,23 @@ interface SchemaProblem {
 function problemsWith(schema: TSchema, value: unknown): string[] {
   const [isValid, errors] = Compile(schema).Errors(value);
   if (isValid) return [];
-  return (errors as SchemaProblem[]).slice(0, 8).map(({ instancePath, message, params }) => {
+  const known = (errors as SchemaProblem[]).filter(
+    // An unknown key is a problem of the object around it as well.
+    ({ keyword, instancePath }) =>
+      keyword !== "boolean" && !String(valueAt(value, instancePath)).includes(unset),
+  );
+  return known.slice(0, 8).map(({ instancePath, message, params }) => {
     const place = instancePath.slice(1).replaceAll("/", ".") || "the file";
     const { additionalProperties: unknown } = params as { additionalProperties?: readonly string[] };
     return unknown ? `${place} has unknown keys: ${unknown.join(", ")}` : `${place} ${message}`;
   });
 }
+
+const valueAt = (value: unknown, instancePath: string): unknown =>
+  instancePath
+    .split("/")
+    .slice(1)
+    .reduce<unknown>((inner, name) => (inner as Readonly<Record<string, unknown>>)[name], value);
 
 const parsed = (file: string, env: NodeJS.ProcessEnv): unknown =>
   substituted(parseYaml(textOf(file), file), (name) => {

@@ -75,9 +75,12 @@ const capabilities = [
   ).values(),
 ];
 
+/** The handler of the second one requires a capability for each kind of document in the body. */
+const ofMembers = ["GET ", "POST /configuration"];
+
 test("every route needs a capability that there is, but for looking at the project", () => {
   for (const { method, path, capability } of routes)
-    if (capability === "member") assert.equal(`${method} ${path}`, "GET ");
+    if (capability === "member") assert.ok(ofMembers.includes(`${method} ${path}`));
     else {
       const actions: readonly Action[] = aclRules[capability[0]].actions;
       assert.ok(actions.includes(capability[1]), `${method} ${path} needs ${capability}`);

@@ -4,7 +4,7 @@ import type { TLocalizedValidationError } from "typebox/error";
 import { Compile } from "typebox/schema";
 import { refusalOf } from "./refusal.ts";
 import { type RemoveUnknown, removerOfUnknown } from "./remove-unknown.ts";
-import type { SchemaKeywords } from "./schema-keywords.ts";
+import { copyOf, type SchemaKeywords } from "./schema-keywords.ts";
 
 type Validator = ReturnType<typeof Compile>;
 type Problem = TLocalizedValidationError;
@@ -65,16 +65,6 @@ function withoutElements(schema: SchemaKeywords, path: readonly string[], lists:
     withoutElements(member, [...path, name], lists),
   ]);
   return copyOf(schema, { properties: Object.fromEntries(properties) });
-}
-
-/** Copies a schema with its other properties, such as refinements. */
-function copyOf(schema: SchemaKeywords, changed: Readonly<Record<string, unknown>>): SchemaKeywords {
-  const copy = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema));
-  for (const [name, value] of Object.entries(changed)) {
-    if (value === undefined) delete copy[name];
-    else Object.defineProperty(copy, name, { value, enumerable: true });
-  }
-  return copy as SchemaKeywords;
 }
 
 function* checkPart(part: Part, value: unknown, findings: Findings): Generator<void, unknown> {

@@ -19,11 +19,15 @@ export const seriesAlias = "^[a-z]([a-z0-9_]{0,48}[a-z0-9])?$";
 /** The older form of a data spec permits any file name. */
 export const fileAlias = "^[\\w-][\\w .-]{0,127}$";
 
+/** A SHA-256 digest. */
+export const sha256Digits = "^[0-9a-f]{64}$";
+
 /** Describes each pattern for refusals, which show no regular expressions. */
 export const patternWords: Readonly<Record<string, string>> = {
   [storable]: "text without U+0000 and halves of characters",
   [idDigits]: "an id in digits, not above 9007199254740991",
   [rowNumberDigits]: "an integer of 0 to 9223372036854775807 in digits",
+  [sha256Digits]: "64 digits of 0 to 9 and a to f",
   [packageName]: "ASCII letters, digits, _ and -, with a letter or _ first",
   [seriesAlias]: "1 to 50 lower-case letters, digits and _, with a letter first and no _ last",
   [fileAlias]: "1 to 128 letters, digits, blanks and the characters _ . -, without a blank or dot first",

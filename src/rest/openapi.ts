@@ -47,6 +47,11 @@ const errorSchema = {
         notFound: { type: "array", items: { type: ["integer", "string"] } },
         missingFields: { type: "array", items: { type: "string" } },
         position: { type: "integer", description: "The character of the error in an expression, from 1" },
+        document: {
+          type: "object",
+          properties: { kind: { type: "string" }, name: { type: "string" } },
+          description: "The document of a configuration that is refused",
+        },
         duplicates: { type: "array", items: { type: "object", additionalProperties: true } },
       },
     },

@@ -123,6 +123,8 @@ export interface Route {
   readonly preview?: boolean;
   /** "member": any caller of the project. */
   readonly capability: readonly [Acl, Action] | "member";
+  /** Where method, path and capability do not tell it. */
+  readonly effect?: Effect;
   readonly parameters: Parameters;
   /** The last parameter takes the rest of the path, slashes included. */
   readonly takesRest?: boolean;
@@ -154,7 +156,9 @@ export function effectOf({
   method,
   path,
   capability,
-}: Pick<Route, "method" | "path" | "capability">): Effect {
+  effect,
+}: Pick<Route, "method" | "path" | "capability" | "effect">): Effect {
+  if (effect) return effect;
   if (method === "DELETE" || /\/(delete|remove)$/.test(path)) return "delete";
   const action = capability === "member" ? "READ" : capability[1];
   return method === "GET" || action === "READ" || action === "LIST" ? "read" : "write";

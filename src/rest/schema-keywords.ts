@@ -1,4 +1,4 @@
-// The keywords of JSON schemas that the decoders of bodies read.
+// The keywords of JSON schemas that the decoders of bodies read, and changed copies of schemas.
 import type { TSchema } from "typebox";
 
 export interface SchemaKeywords extends TSchema {
@@ -9,4 +9,14 @@ export interface SchemaKeywords extends TSchema {
   readonly anyOf?: readonly SchemaKeywords[];
   readonly maxItems?: number;
   readonly maxProperties?: number;
+}
+
+/** Copies a schema with its other properties, such as refinements. */
+export function copyOf(schema: SchemaKeywords, changed: Readonly<Record<string, unknown>>): SchemaKeywords {
+  const copy = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema));
+  for (const [name, value] of Object.entries(changed)) {
+    if (value === undefined) delete copy[name];
+    else Object.defineProperty(copy, name, { value, enumerable: true });
+  }
+  return copy as SchemaKeywords;
 }

@@ -1,7 +1,8 @@
 // Reads over REST of records without assets, visible to every caller with the right or to none; and reads
 // that compute from assets and series: tag matching, calculated series and similarity search.
+import { compareText } from "../../src/lib/text.ts";
 import type { Client } from "./client.ts";
-import { aclOf, everyRight, holds, may, type Plant, type Suggested, type Thing } from "./plant.ts";
+import { aclOf, everyRight, holds, may, mayKnow, type Plant, type Suggested, type Thing } from "./plant.ts";
 import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 import { anyId, below, pointsOf, pointTimes, words } from "./rest-reads.ts";
 
@@ -400,11 +401,30 @@ function job({ plant, rights }: RandomCaller): RandomRequest {
   };
 }
 
+/** Documents of series; the external id of a hidden asset does not show. */
+function configurationOfSeries({ plant, rights }: RandomCaller): RandomRequest {
+  const readable = plant.of("timeseries").filter((one) => may(plant, rights, "READ", one));
+  const assetOf = ({ assetIds: [id] }: Thing) =>
+    id !== undefined && mayKnow(plant, rights, { kind: "timeseries", action: "READ" }, id)
+      ? plant.things.get(id)?.externalId
+      : undefined;
+  const named = (one: Thing): [string, string | undefined] => [one.name, assetOf(one)];
+  return {
+    ask: `GET ${below("0.6")}/configuration/series?limit=10000`,
+    needs: ["timeSeriesAcl", "READ"],
+    seen: (reply) => reply.json.data.items.map((item) => [item["name"], item["asset"]]).sort(byFirst),
+    expected: readable.map(named).sort(byFirst),
+  };
+}
+
+const byFirst = ([one]: readonly unknown[], [other]: readonly unknown[]) =>
+  compareText(String(one), String(other));
+
 export const readsElsewhere = [
   ...[relationships, oneRelationship, relationshipsOfAsset, filteredRelationships],
   ...[trends, transformations, connectors, connectorsOverOData, raw, tablesOfAsset, tagMatching, tagMatching],
   ...[suggestions, oneSuggestion, suggestionsOverOData],
-  ...[sum, sum, similarity, similarity],
+  ...[sum, sum, similarity, similarity, configurationOfSeries],
 ];
 
 /** Reads of jobs, whose ids and times differ between two servers. */

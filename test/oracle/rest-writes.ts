@@ -1,5 +1,6 @@
 // Writes over REST: records outside the caller's rights are refused like missing ones; nothing changes.
 
+import { type DetailsOf, type FailureCode, fail } from "../../src/errors.ts";
 import { aclOf, holds, isMember, isUnbounded, type Kind, may, mayKnow, nounOf, type Thing } from "./plant.ts";
 import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 import { isSuggested } from "./rest-elsewhere.ts";
@@ -286,7 +287,45 @@ export function move(caller: RandomCaller): RandomRequest {
   };
 }
 
+/** A refusal of a document of a series. */
+function refusedDocument<Code extends FailureCode>(name: string, code: Code, details: DetailsOf<Code>) {
+  const refusal = fail(code, details);
+  const { status } = refusal;
+  return refused("configuration-refused", { kind: "series", name, refusal, status });
+}
+
+/** Compares a document with a series, which stays as it is. */
+function configure(caller: RandomCaller): RandomRequest {
+  const { plant, rights, random } = caller;
+  const series = random.pick(plant.of("timeseries"));
+  const { id, name } = series;
+  const isRead = may(plant, rights, "READ", series);
+  const [assetId] = series.assetIds;
+  const document = {
+    ...{ name, description: "configured", labels: [...series.labels] },
+    ...(isRead && { securityCategories: series.categories, ...(assetId !== undefined && { assetId }) }),
+  };
+  const expected = !holds(rights, "timeSeriesAcl", "WRITE")
+    ? refused("forbidden", { acl: "timeSeriesAcl", action: "WRITE" })
+    : !isRead
+      ? refusedDocument(name, "series-exist", { names: [name] })
+      : writable(caller, "timeseries", id)
+        ? [["changed", name]]
+        : refusedDocument(name, "series-unknown", { keys: [id], status: 400 });
+  return {
+    ask: `POST ${below("0.6")}/configuration`,
+    body: { series: [document], dryRun: true },
+    needs: ["timeSeriesAcl", "READ"],
+    seen: (reply) => {
+      const { differences } = reply.json.data as unknown as { differences: Record<string, unknown>[] };
+      return differences.map(({ change, name }) => [change, name]);
+    },
+    expected,
+  };
+}
+
 const writes = [
+  configure,
   rename,
   remove,
   insert,

@@ -57,6 +57,18 @@ export async function assetsByExternalId(
   return found;
 }
 
+/** The external ids of the assets with one that are visible to the caller for such records, by id. */
+export async function externalIdsOfAssets(
+  ctx: RequestContext,
+  acl: Acl,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await ctx.catalog.read(ctx.projectId, (tx) => visibleAssetRows(ctx, tx, acl, ids));
+  return new Map(
+    [...rows.values()].flatMap(({ id, externalId }) => (externalId === undefined ? [] : [[id, externalId]])),
+  );
+}
+
 /** The rows of the assets that are visible to the caller for records that `acl` covers, by id. */
 export const visibleAssetRows = (
   ctx: RequestContext,

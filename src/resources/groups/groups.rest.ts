@@ -66,7 +66,7 @@ const named = {
   permissions: Type.Optional(permissions),
 };
 
-const newGroup = Type.Object(
+export const newGroup = Type.Object(
   { ...named, capabilities: Type.Optional(Type.Array(capabilityField)) },
   { title: "NewGroup" },
 );
@@ -227,7 +227,7 @@ function memberRoutes(): Route[] {
   ];
 }
 
-const newGroupOf = (sent: Static<typeof newGroup>, index: number): NewGroup => ({
+export const newGroupOf = (sent: Static<typeof newGroup>, index: number): NewGroup => ({
   ...sourceOf(sent),
   name: sent.name,
   capabilities: (sent.capabilities ?? []).flatMap((one, at) =>

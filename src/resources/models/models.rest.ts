@@ -36,7 +36,7 @@ import {
 import { sourcePackageRoutes } from "./source-packages/source-packages.rest.ts";
 import { versionRoutes } from "./versions/versions.rest.ts";
 
-const newModel = Type.Object(
+export const newModel = Type.Object(
   {
     ...newDescribed,
     inputFields: Type.Optional(anyJson("A description of the input")),
@@ -145,7 +145,7 @@ export const modelRoutes: readonly Route[] = enabledWhen([
   ...versionRoutes,
 ]);
 
-const newModelOf = ({ inputFields, outputFields, ...sent }: Static<typeof newModel>) => ({
+export const newModelOf = ({ inputFields, outputFields, ...sent }: Static<typeof newModel>) => ({
   ...describedOf(sent),
   ...(inputFields != null && { inputFields }),
   ...(outputFields != null && { outputFields }),

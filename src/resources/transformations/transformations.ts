@@ -166,6 +166,16 @@ export async function updateTransformations(
  * unknown and repeated ids, and one after which another runs.
  */
 export async function deleteTransformations(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  await cancelRuns(ctx, await removeTransformations(ctx, ids));
+}
+
+/** Cancels runs of deleted transformations, and waits for their end. */
+export async function cancelRuns(ctx: RequestContext, runIds: readonly number[]): Promise<void> {
+  await Promise.all(runIds.map((id) => ctx.transformations.jobs.cancel(id)));
+}
+
+/** As `deleteTransformations`; returns the runs that are left to cancel when the deletion is committed. */
+export async function removeTransformations(ctx: RequestContext, ids: readonly number[]): Promise<number[]> {
   const permitted = permittedFor(ctx, "WRITE");
   const running = await ctx.catalog.write(ctx.projectId, async (tx) => {
     const named = { ids, field: "items" };
@@ -179,5 +189,5 @@ export async function deleteTransformations(ctx: RequestContext, ids: readonly n
     await tx.remove(transformationRunTable, oneOf("transformationId", ids));
     return running;
   });
-  await Promise.all(running.map(({ id }) => ctx.transformations.jobs.cancel(id)));
+  return running.map(({ id }) => id);
 }

@@ -33,7 +33,7 @@ import {
 } from "./schedules.ts";
 import { runStates } from "./schema.ts";
 
-const newSchedule = Type.Object(
+export const newSchedule = Type.Object(
   {
     ...newDescribed,
     modelId: idField("The model, whose active version predicts"),
@@ -133,7 +133,7 @@ export const scheduleRoutes: readonly Route[] = [
   }),
 ];
 
-function newScheduleOf(ctx: RequestContext, body: Static<typeof newSchedule>) {
+export function newScheduleOf(ctx: RequestContext, body: Static<typeof newSchedule>) {
   const { dataSpec, inputDataSpec, outputDataSpec } = body;
   const sent = {
     ...(dataSpec && { dataSpec }),
