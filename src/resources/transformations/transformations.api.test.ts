@@ -345,22 +345,25 @@ test("a transformation runs after one that exists, which is neither deleted nor 
     ...(after !== undefined && { schedule: { after } }),
   });
   const create = (...items: readonly object[]) => ask("POST /transformations", { items });
-  const unknown = (await create(item("second", "first"))).error!;
+  const unknown = (await create(item("later", "sooner"))).error!;
   assert.deepEqual(
     [unknown.code, unknown.message],
-    [400, "second would run after first, and no transformation has this external id"],
+    [400, "later would run after sooner, and no transformation has this external id"],
   );
-  const made = await create(item("second", "first"), item("first"));
+  const made = await create(item("later", "sooner"), item("sooner"));
   const [second, first] = idsOf(made) as [number, number];
   const update = async (change: object) =>
     (await ask("POST /transformations/update", { items: [change] })).error?.message;
-  assert.match((await update({ id: first, externalId: { set: "other" } }))!, /second would run after first/);
+  assert.match(
+    (await update({ id: first, externalId: { set: "elsewhere" } }))!,
+    /later would run after sooner/,
+  );
   assert.match(
     (await update({ id: second, schedule: { set: { after: "no" } } }))!,
-    /second would run after no/,
+    /later would run after no/,
   );
   const remove = (...items: readonly number[]) => ask("POST /transformations/delete", { items });
-  assert.match((await remove(first)).error!.message, /second would run after first/);
+  assert.match((await remove(first)).error!.message, /later would run after sooner/);
   assert.equal((await ask(`GET /transformations/${first}`)).status, 200, "nothing is deleted");
   assert.equal((await remove(first, second)).status, 200);
 });
