@@ -123,9 +123,12 @@ test("a caller with all rights but the capability of an operation gets 403, whic
   }
 });
 
-/** Operations that also require the administration of groups: demo.api.test.ts tests them. */
-const isAdministrative = ({ method, path }: (typeof operations)[number]) =>
-  method !== "GET" && path("").endsWith("/demo");
+/**
+ * Operations that require more: the administration of groups (demo.api.test.ts), or rights to what is
+ * compared (suggestions.api.test.ts).
+ */
+const requiresMore = ({ method, path }: (typeof operations)[number]) =>
+  method !== "GET" && /\/(demo|suggestions\/timeseries)$/.test(path(""));
 
 test("who holds the capability of an operation and nothing else is let in", async () => {
   const nobody = await keyWith([]);
@@ -133,7 +136,7 @@ test("who holds the capability of an operation and nothing else is let in", asyn
     const key = await keyWith(grantsOf((...one) => `${one}` === `${acl},${action}`));
     for (const operation of operations) {
       const { method, path, capability, isNewest } = operation;
-      if (!isNewest || isAdministrative(operation)) continue;
+      if (!isNewest || requiresMore(operation)) continue;
       if (capability !== "member" && `${capability}` !== `${acl},${action}`) continue;
       const holder = capability === "member" ? nobody : key;
       const response = await server.ask.root(`${method} ${path(server.project)}`, undefined, {
