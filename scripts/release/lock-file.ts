@@ -6,6 +6,7 @@ export interface LockedPackage {
   readonly version: string;
   readonly license?: string;
   readonly dev?: boolean;
+  readonly optional?: boolean;
   readonly bin?: Readonly<Record<string, string>>;
 }
 

@@ -1,9 +1,11 @@
-// The npm package of a release: JavaScript, the built console, docs, and the versions of package-lock.json.
+// The npm package of a release: JavaScript, the built console, docs, and the packages it needs, each in the
+// version of package-lock.json.
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeJavaScript } from "./javascript.ts";
 import { licencesOf } from "./licences.ts";
 import { productionLock } from "./lock-file.ts";
+import { npm } from "./npm.ts";
 
 /** Files and folders of the repository that the package has as they are. */
 const copied = ["README.md", "CHANGELOG.md", "LICENSE", "docs", "deploy", "console/dist"];
@@ -15,15 +17,19 @@ export function writePackage(root: string, folder: string): void {
   mkdirSync(join(folder, "bin"));
   cpSync(join(root, "scripts/release/launcher.js"), join(folder, "bin/millrace.js"));
   writeJson(join(folder, "package.json"), manifestOf(root));
-  // npm installs the versions of this file also when the package is a dependency.
-  writeJson(join(folder, "npm-shrinkwrap.json"), productionLock(root));
+  // npm would resolve the ranges of dependencies again, also beside a shrinkwrap file, in a package from a
+  // file.
+  writeJson(join(folder, "package-lock.json"), productionLock(root));
+  const only = ["--omit=dev", "--omit=optional", "--ignore-scripts", "--no-audit", "--no-fund"];
+  npm(folder, "ci", "--prefer-offline", ...only);
   writeFileSync(join(folder, "THIRD-PARTY-LICENSES.md"), licencesOf(root));
 }
 
-/** package.json without what only the repository needs. */
+/** package.json without what only the repository needs. The package has all dependencies but Node inside. */
 function manifestOf(root: string): Record<string, unknown> {
   const { scripts, devDependencies, private: isPrivate, ...kept } = readJson(join(root, "package.json"));
-  return { ...kept, bin: { millrace: "./bin/millrace.js" } };
+  const bundleDependencies = Object.keys(kept["dependencies"] as object);
+  return { ...kept, bin: { millrace: "./bin/millrace.js" }, bundleDependencies };
 }
 
 const readJson = (path: string) => JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
