@@ -22,6 +22,11 @@ export const systemPackages: SystemPackages = {
     debian: ["clickhouse-server"],
     usedFor: "datapoints in ClickHouse",
   },
+  mariadb: {
+    command: "mariadbd",
+    debian: ["mariadb-server-core", "mariadb-client-core"],
+    usedFor: "reading MySQL and MariaDB",
+  },
   mosquitto: { command: "mosquitto", debian: ["mosquitto"], usedFor: "the MQTT connector" },
   influxdb: {
     command: "influx",

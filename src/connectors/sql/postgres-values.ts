@@ -1,5 +1,6 @@
 // Values of PostgreSQL as JSON: each column comes as text, and its type decides.
 import { parseJson } from "../../lib/json.ts";
+import { exactNumber } from "./database.ts";
 
 /**
  * The types whose values are not strings in JSON, by their OID
@@ -23,12 +24,6 @@ const readers: Readonly<Record<number, (text: string) => unknown>> = {
 
 /** The reader of a type; of an unknown type the text of PostgreSQL. */
 export const readerOf = (oid: number): ((text: string) => unknown) => readers[oid] ?? ((text) => text);
-
-/** A number if JavaScript can represent it; else its digits: integers above 2^53, `1.50`, `NaN`. */
-function exactNumber(text: string): number | string {
-  const number = Number(text);
-  return String(number) === text && Number.isFinite(number) ? number : text;
-}
 
 /** `2026-01-31 10:00:00.5+00` as ISO 8601, with all digits of the second. The session is in UTC. */
 function isoTime(text: string): string {

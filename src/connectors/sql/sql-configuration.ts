@@ -27,8 +27,8 @@ export const sqlSchema = Type.Object(
   {
     type: Type.Literal("sql"),
     url: Type.String({
-      pattern: "^postgres(ql)?://",
-      description: "`postgres://user:password@host/database`",
+      pattern: "^(postgres(ql)?|mysql|mariadb)://",
+      description: "`postgres://user:password@host/database`, or `mysql://...` for MySQL and MariaDB",
     }),
     timeout: Type.Optional(Type.String({ description: "The longest time of a query; default 10m" })),
     queries: Type.Array(querySchema, { minItems: 1 }),

@@ -1,8 +1,6 @@
-// Reads a PostgreSQL database by queries into raw tables or series, as a whole or from where it was last
-// time.
+// Reads a database by queries into raw tables or series, as a whole or from where it was last time.
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import pg from "pg";
 import { UsageError } from "../../client/command.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
 import { parseJson } from "../../lib/json.ts";
@@ -10,9 +8,9 @@ import { durationIn } from "../quantities.ts";
 import type { SourceRecords } from "../records.ts";
 import { recordMaker, type SourceTableRow } from "../row-records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
-import { discoverTables } from "./discover.ts";
-import { readerOf } from "./postgres-values.ts";
-
+import type { PlantDatabase } from "./database.ts";
+import { openMysql } from "./mysql.ts";
+import { openPostgres } from "./postgres.ts";
 import { type SqlConfiguration, type SqlQuery, sqlSchema } from "./sql-configuration.ts";
 
 /** Where the next read of a query begins. */
@@ -23,8 +21,6 @@ interface Position {
   readonly seen: readonly string[];
 }
 
-/** Rows that one FETCH of a cursor returns. */
-const rowsPerFetch = 1_000;
 /**
  * Digests of rows with equal values that a position holds. More rows are written again, which changes
  * nothing.
@@ -38,8 +34,8 @@ class SqlSource implements PlantSource {
 
   constructor(configuration: SqlConfiguration) {
     this.#configuration = configuration;
-    const { host, pathname } = new URL(configuration.url);
-    this.address = `postgres://${host}${pathname}`;
+    const { protocol, host, pathname } = new URL(configuration.url);
+    this.address = `${protocol}//${host}${pathname}`;
     const repeated = duplicatesIn(configuration.queries.map(({ name }) => name));
     // They would have one position, and each would skip rows of the other.
     if (repeated.length > 0) throw new UsageError(`source.queries: several have the name ${repeated[0]}`);
@@ -50,23 +46,16 @@ class SqlSource implements PlantSource {
   }
 
   async check(): Promise<string> {
-    const client = await this.#open();
-    try {
-      for (const query of this.#configuration.queries)
-        await client.query(`SELECT * FROM (${query.sql}\n) AS source LIMIT 0`);
-      return `${this.address} has what ${this.#configuration.queries.length} queries read`;
-    } finally {
-      await client.end();
-    }
+    const { queries } = this.#configuration;
+    await this.#using(async (database) => {
+      for (const { sql } of queries) await database.check(sql);
+    });
+    return `${this.address} has what ${queries.length} queries read`;
   }
 
   async discover(): Promise<object> {
-    const client = await this.#open();
-    try {
-      return { type: "sql", url: this.address, queries: await discoverTables(client) };
-    } finally {
-      await client.end();
-    }
+    const queries = await this.#using((database) => database.discover());
+    return { type: "sql", url: this.address, queries };
   }
 
   async run(run: SourceRun): Promise<void> {
@@ -93,74 +82,32 @@ class SqlSource implements PlantSource {
     }
   }
 
-  /** One consistent state of the database, a thousand rows at a time. */
   async #read(query: SqlQuery, { intake, signal }: SourceRun): Promise<void> {
-    const { name, incremental } = query;
-    const makeRecords = recordMaker(query.name, query);
+    const { name, sql, incremental } = query;
+    const makeRecords = recordMaker(name, query);
     let position = positionIn(intake.mark(name), incremental?.start);
-    const client = await this.#open();
-    try {
-      await client.query("BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY");
-      await declareCursor(client, query, position);
-      while (!signal.aborted) {
-        const { rows, fields } = await client.query<(string | null)[]>({
-          text: `FETCH ${rowsPerFetch} FROM source_rows`,
-          rowMode: "array",
-        });
-        const found = fieldsOf(rows, fields);
-        if (found.length === 0) return;
+    await this.#using(async (database) => {
+      const order = incremental && { column: incremental.column, from: position?.value };
+      for await (const found of database.read(sql, order)) {
+        if (signal.aborted) return;
         const fresh = incremental ? found.filter((row) => !isSeen(row, incremental.column, position)) : found;
         if (incremental) position = positionAfter(found, incremental.column, position);
         const records: SourceRecords = makeRecords(fresh);
         await intake.add({ ...records, ...(position && { marks: { [name]: JSON.stringify(position) } }) });
       }
-    } finally {
-      await client.end();
-    }
-  }
-
-  async #open(): Promise<pg.Client> {
-    const { url, timeout = "10m" } = this.#configuration;
-    const client = new pg.Client({
-      ...{ connectionString: url, application_name: "millrace connect", connectionTimeoutMillis: 10_000 },
-      statement_timeout: durationIn(timeout, "source.timeout"),
-      types: { getTypeParser: () => (text: string) => text },
     });
-    // A lost connection also fails the query that runs.
-    client.on("error", () => {});
-    await client.connect();
-    await client.query("SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; SET IntervalStyle = 'iso_8601'");
-    return client;
   }
-}
 
-async function declareCursor(
-  client: pg.Client,
-  query: SqlQuery,
-  position: Position | undefined,
-): Promise<void> {
-  const { sql, incremental } = query;
-  const column = incremental && pg.escapeIdentifier(incremental.column);
-  const where = position ? ` WHERE ${column} >= ${pg.escapeLiteral(position.value)}` : "";
-  const order = column === undefined ? "" : ` ORDER BY ${column} ASC NULLS LAST`;
-  await client.query(
-    `DECLARE source_rows NO SCROLL CURSOR FOR SELECT * FROM (${sql}\n) AS source${where}${order}`,
-  );
-}
-
-/** The value of each column by its name, with the text that PostgreSQL sent. */
-function fieldsOf(rows: readonly (string | null)[][], fields: readonly pg.FieldDef[]): SourceTableRow[] {
-  const columns = fields.map(({ name, dataTypeID }) => ({ name, read: readerOf(dataTypeID) }));
-  return rows.map((cells) => {
-    const texts: Record<string, string | null> = {};
-    const values: Record<string, unknown> = {};
-    for (const [i, { name, read }] of columns.entries()) {
-      const text = cells[i] ?? null;
-      texts[name] = text;
-      values[name] = text === null ? null : read(text);
+  async #using<Result>(work: (database: PlantDatabase) => Promise<Result>): Promise<Result> {
+    const { url, timeout = "10m" } = this.#configuration;
+    const open = /^postgres/.test(url) ? openPostgres : openMysql;
+    const database = await open({ url, timeoutMs: durationIn(timeout, "source.timeout") });
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
     }
-    return { texts, values };
-  });
+  }
 }
 
 function positionIn(mark: string | undefined, start: string | undefined): Position | undefined {
@@ -174,7 +121,7 @@ const digestOf = ({ texts }: SourceTableRow): string =>
 const isSeen = (row: SourceTableRow, column: string, position: Position | undefined): boolean =>
   position !== undefined && row.texts[column] === position.value && position.seen.includes(digestOf(row));
 
-/** A row without a value in the column, which comes last, does not move the position. */
+/** A row without a value in the column does not move the position. */
 function positionAfter(
   rows: readonly SourceTableRow[],
   column: string,
