@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, describe, test } from "node:test";
 import { copyTo, fill, newPlace, type Place, served, stateOf } from "../../test/support/copies.ts";
-import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support/process.ts";
+import { type Ended, endLeftProcesses, runMillrace, serveMillrace } from "../../test/support/process.ts";
 import { randomFrom, seed } from "../../test/support/proof.ts";
 import { addFunctions } from "../storage/sql/dialects/sqlite/functions.ts";
 
@@ -42,7 +42,7 @@ describe("millrace copy, folder to folder", () => {
         break;
       }
       kills++;
-      const source = await runMillrace(["serve"], from.settings, from.folder).ended;
+      const source = await startOf(from);
       if (source.status === 0) continue; // Killed before the mark.
       assert.match(source.errors, /is being copied to .*millrace copy --release/s);
     }
@@ -128,6 +128,15 @@ describe("millrace copy, folder to folder", () => {
     assert.match(start.errors, /unfinished copy/);
   });
 });
+
+/** Starts a server and stops it as soon as it serves; one that refuses to start ends by itself. */
+async function startOf({ settings, folder }: Place): Promise<Ended> {
+  const server = runMillrace(["serve"], settings, folder);
+  while (server.child.exitCode === null && !/^Millrace serves/m.test(server.output()))
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  server.child.kill("SIGTERM");
+  return server.ended;
+}
 
 /** The address at which a copy serves reads. */
 async function addressOf(run: ReturnType<typeof copyTo>): Promise<string> {

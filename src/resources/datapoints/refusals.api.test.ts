@@ -327,7 +327,11 @@ refused("queries and frames that ask for what cannot be", [
     missingFields: ["granularity"],
   }),
   frame({ aggregates: [] }, "Missing required field - aggregates", { missingFields: ["aggregates"] }),
-  frame({ granularity: "1w" }, `Invalid field - granularity - expected ${granularityText} but got 1w`),
+  frame({ granularity: "1f" }, `Invalid field - granularity - expected ${granularityText} but got 1f`),
+  frame(
+    { granularity: "1w" },
+    "Invalid field - granularity - expected weeks, months and time zones in version 0.6 only but got 0.5",
+  ),
   frame({ start: 2, end: 1 }, "Invalid field - start - expected a time not after end (1) but got 2"),
   frame({ items: [{ name: "t" }] }, "The time series t has strings, which have no aggregates"),
   frame(
