@@ -95,7 +95,7 @@ export function unitFor({ node, main }: Program): string {
 }
 
 /** What `ProtectHome` and `PrivateTmp` of the unit hide. */
-const hiddenFolders = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"];
+export const hiddenFolders = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"];
 
 function expectSystemd(root: string | undefined): void {
   if (root !== undefined) return;
