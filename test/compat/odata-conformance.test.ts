@@ -194,7 +194,7 @@ const lines: Readonly<Record<number, () => Promise<void>>> = {
     assert.equal(count(/<EntityType [^>]*OpenType="true"/g), 21);
     assert.equal(count(/<EntityType /g), 21);
     assert.equal(count(/<ComplexType [^>]*OpenType="true"/g), 3);
-    assert.equal(count(/<EntitySet /g), 20);
+    assert.equal(count(/<EntitySet /g), 21);
     assert.equal(count(/<Function /g), 6);
     assert.equal(count(/<FunctionImport /g), 5);
   },
