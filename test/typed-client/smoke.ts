@@ -206,6 +206,16 @@ test("trends", async () => {
   assert.deepEqual((await api.getTrends(project)).data.items, []);
 });
 
+test("configuration", async () => {
+  const documents = { series: [{ name: "configured", unit: "bar" }] };
+  const { data } = await api.postConfiguration(project, { ...documents, dryRun: true });
+  assert.deepEqual([data.applied, data.differences.map(({ change }) => change)], [false, ["created"]]);
+  const applied = (await api.postConfiguration(project, { ...documents, digest: data.digest })).data;
+  assert.deepEqual([applied.applied, applied.unchanged], [true, 0]);
+  const listed = (await api.getConfigurationSeries(project, { limit: 1_000 })).data.items;
+  assert.equal(listed.find(({ name }) => name === "configured")?.unit, "bar");
+});
+
 test("suggestions", async () => {
   const asset = one(await api.postAssets(project, { items: [{ name: "31-PT-0007" }] }));
   const series = one(await api.postTimeseries(project, { items: [{ name: "31PT7.PV" }] }));
