@@ -116,7 +116,8 @@ function namesTaken({ plant }: RandomCaller, { body }: Request): boolean {
     readonly name?: string;
     readonly externalId?: string;
   }
-  const { items = [body as NamedItem] } = (body ?? {}) as { items?: readonly NamedItem[] };
+  type Named = { readonly [List in "items" | "series"]?: readonly NamedItem[] };
+  const { series = [body as NamedItem], items = series } = (body ?? {}) as Named;
   const names = new Set(plant.of("timeseries").map(({ name }) => name));
   const externalIds = new Set([...plant.things.values()].map(({ externalId }) => externalId));
   return items.some((item) => names.has(item?.name ?? "") || externalIds.has(item?.externalId ?? ""));
