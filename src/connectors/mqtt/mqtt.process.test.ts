@@ -125,16 +125,16 @@ describe("MQTT", needs("mosquitto"), () => {
       await publisher.publishAsync("small", JSON.stringify({ n }), { qos: 1 });
     await pause(500);
     await server.start();
-    const events = () => server.items("GET", "events?type=connector");
-    await until(async () => (await events()).length > 0, "the event");
-    await until(async () => (await server.countOf("small/s")) > 0, "the points");
+    const dropped = async () =>
+      (await server.items("GET", "events?type=connector")).reduce(
+        (sum, { metadata }) => sum + Number((metadata as Json)["records"]),
+        0,
+      );
+    // How many the connector had when the server came back depends on the machine; none is uncounted.
+    await until(async () => (await dropped()) > 0, "the event");
+    await until(async () => (await server.countOf("small/s")) + (await dropped()) === 300, "all 300");
+    assert.ok((await server.countOf("small/s")) > 0, "the newest points are written");
     await stopped(connector);
-    const dropped = (await events()).reduce(
-      (sum, { metadata }) => sum + Number((metadata as Json)["records"]),
-      0,
-    );
-    assert.ok(dropped >= 150, `${dropped} dropped`);
-    assert.equal((await server.countOf("small/s")) + dropped, 300);
     await publisher.endAsync();
   });
 
