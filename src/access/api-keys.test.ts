@@ -54,6 +54,19 @@ test("the operator's key replaces the one before, comes back when deleted, serve
   assert.equal((await keys.callerOf("second-choice"))?.projectUrlName, "demo");
 });
 
+test("the limits of the operator's key outlast a start, also when it was deleted", async () => {
+  const { keys, rights } = newApiKeys();
+  const start = () => keys.ensure(demo, "operator", "first-choice");
+  await start();
+  const [{ id } = { id: 0 }] = await keys.list(demo);
+  const limits = { requestsPerSecond: 5 };
+  await rights.change((tx) => tx.setColumns(apiKeyTable, ["limits"], [{ id, limits }]));
+  await start();
+  await keys.revoke(id);
+  await start();
+  assert.deepEqual((await keys.list(demo))[0]?.limits, limits);
+});
+
 test("a new key returns the administrator to its group, and its other keys count at once", async () => {
   const { keys, rights } = newApiKeys();
   const { key } = await keys.create(demo, "first");

@@ -265,7 +265,7 @@ export class ApiKeys {
 }
 
 /** What is written to a key that counts again; a column without a value is emptied. */
-const revived = ["deletedTime", "expiresTime", "name", "accountId", "madeBy", "limits"] as const;
+const revived = ["deletedTime", "expiresTime", "name", "accountId", "madeBy"] as const;
 
 function credentialOf(record: ApiKey | TemporaryKey): Credential {
   if ("startedWith" in record)
