@@ -7,6 +7,7 @@ import { textOf } from "../lib/utf8.ts";
 import { limits } from "../limits.ts";
 import { excerpt, isAt, isValueEnd, lineEnd, newlinesIn, stringEnd } from "./line-bytes.ts";
 import type { LineColumns } from "./line-columns.ts";
+import { scanPlainNumber } from "./plain-number.ts";
 import type { Precision } from "./precision.ts";
 import { scanRepeatedLines } from "./repeated-lines.ts";
 import { HeadNames, isEscapable, type NameTable, type SeriesName, type SeriesNames } from "./series-names.ts";
@@ -15,9 +16,6 @@ const code = (character: string): number => character.charCodeAt(0);
 const [comma, equals, space, backslash, quote] = [code(","), code("="), code(" "), code("\\"), code('"')];
 const [newline, carriageReturn, tab, hash] = [code("\n"), code("\r"), code("\t"), code("#")];
 const [minus, dot, zero, nine] = [code("-"), code("."), code("0"), code("9")];
-const [smallI, smallU] = [code("i"), code("u")];
-
-const powersOfTen = Float64Array.from({ length: 10 }, (_, exponent) => 10 ** exponent);
 
 /** A number in plain decimals: the smallest double has 1,076 characters. */
 const numberLengthMax = 1_100;
@@ -57,7 +55,7 @@ export class LineScanner {
   /** Why the line is not valid. */
   #problem = "";
   /** The number that was read last. */
-  #value = 0;
+  readonly #value = new Float64Array(1);
   #timeMs = 0;
   /** Whether the last time was not a whole millisecond. */
   #isCut = false;
@@ -234,41 +232,16 @@ export class LineScanner {
     if (!(isNumber ? this.#scanNumber() : this.#scanBoolean())) return undefined;
     const columns = this.#columns;
     if (columns.count === columns.times.length) columns.grow();
-    columns.values[columns.count] = this.#value;
+    columns.values[columns.count] = this.#value[0]!;
     columns.count += 1;
     this.#numberNames.push(field);
     return true;
   }
 
-  /**
-   * Up to nine digits are collected in one integer, with or without a point among them. Its quotient by an
-   * exact power of ten is rounded only once.
-   */
   #scanNumber(): true | undefined {
-    const bytes = this.#bytes;
-    const start = this.#at;
-    const first = bytes[start] === minus ? start + 1 : start;
-    let at = first;
-    let sum = 0;
-    let digit = bytes[at]! ^ zero;
-    for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
-    const whole = at - first;
-    let decimals = 0;
-    if (bytes[at] === dot) {
-      digit = bytes[++at]! ^ zero;
-      for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
-      decimals = at - first - whole - 1;
-    }
-    const digits = whole + decimals;
-    if (digits === 0 || digits > 9) return this.#scanLongNumber();
-    const isWhole = at === first + whole;
-    const isInteger = isWhole && (bytes[at] === smallI || (bytes[at] === smallU && first === start));
-    if (isInteger) at += 1;
-    if (!isValueEnd(bytes[at])) return this.#scanLongNumber();
+    const at = scanPlainNumber(this.#bytes, this.#at, this.#value, 0);
+    if (at < 0 || !isValueEnd(this.#bytes[at])) return this.#scanLongNumber();
     this.#at = at;
-    const size = decimals === 0 ? sum : sum / powersOfTen[decimals]!;
-    const value = first === start ? size : -size;
-    this.#value = isInteger ? value + 0 : value;
     return true;
   }
 
@@ -282,10 +255,10 @@ export class LineScanner {
         ? BigInt.asUintN(64, value) === value
         : BigInt.asIntN(64, value) === value;
       if (!isInRange) return this.#fail(`invalid value: the integer ${token} needs more than 64 bits`);
-      this.#value = Number(value);
+      this.#value[0] = Number(value);
     } else if (floatForm.test(token)) {
-      this.#value = Number(token);
-      if (!Number.isFinite(this.#value))
+      this.#value[0] = Number(token);
+      if (!Number.isFinite(this.#value[0]))
         return this.#fail(`invalid value: ${token} is too large for a double`);
     } else return this.#fail(token === "" ? "missing field value" : "invalid value");
     this.#at += token.length;
@@ -296,7 +269,7 @@ export class LineScanner {
     const token = this.#token();
     const value = booleans.get(token);
     if (value === undefined) return this.#fail(token === "" ? "missing field value" : "invalid value");
-    this.#value = value;
+    this.#value[0] = value;
     this.#at += token.length;
     return true;
   }

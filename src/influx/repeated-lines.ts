@@ -6,16 +6,14 @@
 import { limits } from "../limits.ts";
 import { isAt } from "./line-bytes.ts";
 import type { LineColumns } from "./line-columns.ts";
+import { scanPlainNumber } from "./plain-number.ts";
 import type { Precision } from "./precision.ts";
 import type { HeadNames } from "./series-names.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
 const [comma, equals, space, newline] = [code(","), code("="), code(" "), code("\n")];
-const [minus, dot, zero, smallI] = [code("-"), code("."), code("0"), code("i")];
+const zero = code("0");
 
-const powersOfTen = Float64Array.from({ length: 10 }, (_, exponent) => 10 ** exponent);
-/** More digits of a number could exceed 32 bits. */
-const digitsMax = 9;
 /** The digits of a time in milliseconds are read in two parts, of which the second has so many. */
 const lowDigits = 7;
 
@@ -90,33 +88,6 @@ function scanFields(bytes: Buffer, lineStart: number, head: HeadNames, columns: 
     if (at < 0) return -1;
   }
   return bytes[at] === space ? at : -1;
-}
-
-/**
- * Reads a number of up to nine digits, with or without a point among them, into `values[index]`. Its quotient
- * by an exact power of ten is rounded only once. Returns its end, or -1 for another value.
- */
-function scanPlainNumber(bytes: Buffer, from: number, values: Float64Array, index: number): number {
-  const first = bytes[from] === minus ? from + 1 : from;
-  let at = first;
-  let sum = 0;
-  let digit = bytes[at]! ^ zero;
-  for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
-  const whole = at - first;
-  let decimals = 0;
-  if (bytes[at] === dot) {
-    digit = bytes[++at]! ^ zero;
-    for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
-    decimals = at - first - whole - 1;
-  }
-  const digits = whole + decimals;
-  if (digits === 0 || digits > digitsMax) return -1;
-  const size = decimals === 0 ? sum : sum / powersOfTen[decimals]!;
-  const value = first === from ? size : -size;
-  const isInteger = bytes[at] === smallI && at === first + whole;
-  // An integer has no negative zero.
-  values[index] = isInteger ? value + 0 : value;
-  return isInteger ? at + 1 : at;
 }
 
 function digitsEnd(bytes: Buffer, from: number): number {

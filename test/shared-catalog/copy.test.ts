@@ -71,7 +71,9 @@ async function newCluster(clickHouse: ClickHouseServer): Promise<Place> {
   });
 }
 
-/** Kills the copy once, some time after it has begun to serve reads, and runs it again if it had not ended. */
+/**
+ * Kills the copy once, some time after it has begun to serve reads, and runs it again if it had not ended.
+ */
 async function copyWithKill(from: Place, to: Place): Promise<void> {
   const first = copyTo(from, to);
   while (!first.output().includes("served at") && first.child.exitCode === null) await pause(5);
