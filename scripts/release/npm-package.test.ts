@@ -22,7 +22,8 @@ const [contents, home, plant] = ["package", "home", "plant"].map((name) => join(
 const installed = join(plant, "node_modules/millrace");
 
 /**
- * What a new user has: the Node of the machine, and the packages that npm downloaded before, to save time.
+ * The environment of a user without this repository. It shares npm's downloads with the machine, to save
+ * time.
  */
 const environment = {
   PATH: (process.env["PATH"] ?? "")

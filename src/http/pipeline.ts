@@ -71,7 +71,6 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
 ): void {
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const admitted = await endpoint.admit(request);
-    await admitted.use?.begin();
     await prepareDisk(kernel.services, endpoint.effect);
     const input = endpoint.decode(request);
     const lifetime = new RequestLifetime(

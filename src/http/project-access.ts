@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { authorize } from "../access/authorize.ts";
 import { type Caller, requireCapability } from "../access/caller.ts";
-import type { KeyUse } from "../access/key-limits.ts";
+import type { KeyUse, KeyUses } from "../access/key-limits.ts";
 import { seeAs, seeAsHeader } from "../access/see-as.ts";
 import type { RequestContext } from "../context.ts";
 import type { Route } from "../rest/route.ts";
@@ -19,7 +19,8 @@ export interface ProjectClient extends Client {
 }
 
 /**
- * Refuses requests without valid credentials (401), and callers without access to the project (403). With the
+ * Refuses requests without valid credentials (401), and callers without access to the project (403). A
+ * request beyond the limits of its key waits, or is refused (429), before its capability is checked. With the
  * header `X-See-As-Group` the caller is a member of these groups instead.
  */
 export async function admitToProject(
@@ -40,14 +41,17 @@ export async function admitToProject(
 ): Promise<ProjectClient> {
   const project = urlName.normalize("NFC");
   const sender = authorize(await authenticator.authenticate(source, project), project);
+  const use = limitedUseOf(sender, keyUses);
+  await use?.begin();
   const groups = source.headers[seeAsHeader];
   const caller = groups === undefined ? sender : await seeAs(services.rights, sender, { groups, isQuery });
   if (capability !== "member") requireCapability(caller, ...capability);
-  const client = `${sender.projectId} ${sender.user}`;
-  const { keyLimits, credential } = sender;
-  if (!keyLimits || credential?.kind !== "key") return { caller, client };
-  return { caller, client, use: keyUses.of(credential.id, keyLimits) };
+  return { caller, client: `${sender.projectId} ${sender.user}`, ...(use && { use }) };
 }
+
+/** The use of the sender's key, if it has limits. */
+const limitedUseOf = ({ keyLimits, credential }: Caller, keyUses: KeyUses): KeyUse | undefined =>
+  keyLimits && credential?.kind === "key" ? keyUses.of(credential.id, keyLimits) : undefined;
 
 /** The context of a handler. */
 export const contextOf = (

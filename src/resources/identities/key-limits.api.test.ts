@@ -50,8 +50,11 @@ test("requests beyond those of one second wait up to a second, and more are refu
   const startMs = performance.now();
   const counts = await statuses(40, () => ask("GET /timeseries?limit=1"));
   const tookMs = performance.now() - startMs;
-  // Ten at once, ten in the second of the wait; a few more, because the allowance grows meanwhile.
-  assert.ok(counts[200]! >= 20 && counts[200]! <= 24, JSON.stringify(counts));
+  // Ten at once, and ten for each second of the whole.
+  assert.ok(
+    counts[200]! >= 20 && counts[200]! <= 11 + tookMs / 100,
+    `${JSON.stringify(counts)} in ${tookMs} ms`,
+  );
   assert.equal(counts[429], 40 - counts[200]!);
   assert.ok(tookMs > limits.keyLimitWaitMsMax * 0.8, `${tookMs} ms`);
   assert.equal((await ask("GET /timeseries?limit=1")).status, 200, "it waits again");
@@ -63,8 +66,12 @@ test("a request that uses much is served whole, and the next ones wait until it 
   assert.ok(read.text.includes("999"), "the last point is there");
   const refused = await ask("GET /timeseries/data/flow?limit=1");
   assert.equal(refused.status, 429);
-  assert.equal(refused.headers.get("retry-after"), "9");
-  assert.equal(refused.error!.message, "The limit of this API key is 100 points a second; try again in 9 s");
+  const seconds = Number(refused.headers.get("retry-after"));
+  assert.ok(seconds > 0 && seconds <= 9, `${seconds} s`);
+  assert.equal(
+    refused.error!.message,
+    `The limit of this API key is 100 points a second; try again in ${seconds} s`,
+  );
   assert.equal((await ask("GET /assets")).status, 429, "also requests that read no points");
   aheadMs += 9_000;
   assert.equal((await ask("GET /timeseries/data/flow?limit=1")).status, 200);
@@ -81,7 +88,8 @@ test("written points, aggregates and latest points count as well", async () => {
   for (const [request, items] of Object.entries(uses)) {
     const { ask } = await limitedKey({ pointsPerSecond: 50 });
     assert.equal((await ask(request, items && { items })).status, 200);
-    assert.equal((await ask("GET /assets")).headers.get("retry-after"), "5", request);
+    const seconds = Number((await ask("GET /assets")).headers.get("retry-after"));
+    assert.ok(seconds > 0 && seconds <= 5, `${request}: ${seconds} s`);
   }
   const { ask } = await limitedKey({ pointsPerSecond: 1 });
   for (const status of [200, 200]) assert.equal((await ask("GET /timeseries/latest/flow")).status, status);
@@ -92,7 +100,7 @@ test("bytes of bodies and of responses count", async () => {
   const { ask } = await limitedKey({ bytesPerSecond: 10_000 });
   assert.equal((await ask("POST /assets", { items: items.slice(0, 100) })).status, 200);
   const afterWrite = Number((await ask("GET /assets?limit=1")).headers.get("retry-after"));
-  assert.ok(afterWrite >= 4 && afterWrite <= 14, `${afterWrite} s for about 60 to 130 kB`);
+  assert.ok(afterWrite > 0 && afterWrite <= 14, `${afterWrite} s for about 60 to 130 kB`);
   const reader = await limitedKey({ bytesPerSecond: 1_000 });
   assert.equal((await reader.ask("GET /timeseries/data/flow?limit=1000&start=0")).status, 200);
   assert.equal((await reader.ask("GET /assets")).status, 429);
@@ -121,6 +129,27 @@ test("OData and InfluxQL count too, with errors in their own formats", async () 
   assert.equal(influx.status, 429);
   await influx.text();
 });
+
+test("sessions and tokens of a key count for it, and so do refused requests", async () => {
+  const { ask, value, userId } = await limitedKey({ requestsPerSecond: 1, pointsPerSecond: 1 });
+  const signedIn = await server.ask.root("POST /session", { apiKey: value }, { origin: server.baseUrl });
+  const cookie = signedIn.headers.getSetCookie()[0]!.split(";")[0]!;
+  const form = { grant_type: "client_credentials", client_id: await nameOf(userId), client_secret: value };
+  const body = new URLSearchParams(form);
+  const token = await fetch(`${server.baseUrl}/oauth2/token`, { method: "POST", body });
+  const { access_token } = (await token.json()) as { access_token: string };
+  assert.equal((await ask("GET /timeseries/data/flow?limit=1000&start=0")).status, 200);
+  const credentials = [{ cookie }, { authorization: `Bearer ${access_token}` }, { "api-key": value }];
+  for (const headers of credentials) {
+    const stranger = { "api-key": undefined, ...headers };
+    for (const path of ["GET /timeseries", "GET /events"])
+      assert.equal((await server.ask(path, undefined, stranger)).status, 429, JSON.stringify(headers));
+  }
+});
+
+async function nameOf(userId: number): Promise<string> {
+  return (await server.ask(`GET /users/${userId}`)).items[0]!["uniqueName"] as string;
+}
 
 test("limits can be changed and removed, by a key without limits alone", async () => {
   const { ask, id, userId } = await limitedKey({ pointsPerSecond: 1 });

@@ -1,4 +1,4 @@
-// What a key may use each second: shown in a list, and changed in a dialog.
+// The limits of a key: a cell of the list of keys, and a dialog that changes them.
 import { NumberInput, Text } from "@mantine/core";
 import { useState } from "react";
 import { type ApiKey, type ApiKeyLimits, putApikeysByKeyIdLimits } from "../../api/generated.ts";

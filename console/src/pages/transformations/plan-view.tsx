@@ -1,4 +1,4 @@
-// What a run would write now: records to create, to change with old and new values, to delete, and refusals.
+// Shows the plan of a run: new records, changes with old and new values, deletions, and refused rows.
 import { Group, Stack, Table, Text, Title } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { TransformationPlan, TransformationRowError } from "../../api/generated.ts";

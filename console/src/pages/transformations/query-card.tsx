@@ -1,4 +1,4 @@
-// The SQL of a transformation: its editor with errors at their places, its rows, and what a run would write.
+// Edits the SQL of a transformation, marks its errors, and shows the rows of the query or the plan of a run.
 import { Alert, Button, type ButtonProps, Card, Group, Stack, Text, Title } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { CircleAlert, ListChecks, type LucideIcon, Rows3, Save } from "lucide-react";

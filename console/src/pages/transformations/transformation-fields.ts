@@ -57,7 +57,7 @@ function scheduleOf({ timing, cron, timeZone, minutes, after }: TransformationFi
   return timing === "minutes" ? { everyMinutes: minutes } : undefined;
 }
 
-/** What the server knows about each other field, and so refuses itself. */
+/** Whether no required field is empty. The server checks everything else. */
 export function isComplete(fields: TransformationFields): boolean {
   const { name, externalId, query, type, database, table, sequence, timing, cron, after } = fields;
   const hasDestination =

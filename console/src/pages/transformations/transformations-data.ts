@@ -43,7 +43,7 @@ export function useTransformationsChange<Input = void, Result = unknown>(
   });
 }
 
-/** What the rows become: `assets`, `raw erp.orders`. */
+/** Where the rows are written: `assets`, `raw erp.orders`. */
 export function destinationText({ type, database, table, sequence }: Transformation["destination"]): string {
   if (type === "raw") return `raw ${database}.${table}`;
   if (type === "sequenceRows") return `rows of the sequence ${sequence}`;
