@@ -95,6 +95,29 @@ describe("the frame", () => {
     await console.release(page);
   });
 
+  it("takes the letters that are typed before the palette is there", async () => {
+    const page = await console.open({ key: null });
+    const typed = Promise.withResolvers<void>();
+    await page.route(/command-palette/, async (route) => {
+      await typed.promise;
+      await route.continue();
+    });
+    await page.getByLabel("API key").fill(console.server.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("FT-10422");
+    await page.keyboard.press("Backspace");
+    typed.resolve();
+    await page.getByText("23-FT-1042").waitFor();
+    const input = page.getByLabel("Find pages, assets, series, events and files");
+    assert.equal(await input.inputValue(), "FT-1042");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.type("3");
+    await page.getByText("23-FT-1043").waitFor();
+    await page.context().close();
+  });
+
   it("loads further rows while one scrolls, until all are there", async () => {
     const page = await console.open({ path: "/series" });
     await page.getByText("200 and more").waitFor();

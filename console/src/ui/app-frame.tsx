@@ -11,10 +11,9 @@ import {
   UnstyledButton,
 } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { spotlight } from "@mantine/spotlight";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Search } from "lucide-react";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { useSession } from "../session/session.ts";
 import { UploadNotice } from "../uploads/upload-notice.tsx";
 import { UploadsProvider } from "../uploads/uploads-context.tsx";
@@ -24,6 +23,7 @@ import { ConnectionNotice } from "./connection-notice.tsx";
 import { Logo } from "./logo.tsx";
 import { navigation } from "./navigation.ts";
 import { PagePending } from "./page-states.tsx";
+import { PaletteQuery } from "./palette-query.ts";
 import { SeeAsBanner, seeAsBannerHeight } from "./see-as-banner.tsx";
 
 const CommandPalette = lazy(async () => ({
@@ -35,7 +35,8 @@ const headerHeight = 52;
 export function AppFrame() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const { seenAs } = useSession();
-  useHotkeys([["mod+K", spotlight.open]], []);
+  const [palette] = useState(() => new PaletteQuery());
+  useHotkeys([["mod+K", palette.open]], []);
   return (
     <UploadsProvider>
       <AppShell
@@ -47,7 +48,7 @@ export function AppFrame() {
           Skip to the page
         </a>
         <AppShell.Header>
-          <Header isOpen={isOpen} onToggle={toggle} />
+          <Header isOpen={isOpen} onToggle={toggle} onSearch={palette.open} />
           <SeeAsBanner />
         </AppShell.Header>
         <AppShell.Navbar p="xs">
@@ -62,14 +63,20 @@ export function AppFrame() {
           </Suspense>
         </AppShell.Main>
         <Suspense>
-          <CommandPalette />
+          <CommandPalette query={palette} />
         </Suspense>
       </AppShell>
     </UploadsProvider>
   );
 }
 
-function Header({ isOpen, onToggle }: { isOpen: boolean; onToggle(): void }) {
+interface HeaderProps {
+  readonly isOpen: boolean;
+  onToggle(): void;
+  onSearch(): void;
+}
+
+function Header({ isOpen, onToggle, onSearch }: HeaderProps) {
   return (
     <div className={classes["header"]}>
       <Group gap="sm" wrap="nowrap">
@@ -86,7 +93,7 @@ function Header({ isOpen, onToggle }: { isOpen: boolean; onToggle(): void }) {
       </Group>
       <Group gap="xs" wrap="nowrap">
         <UploadNotice />
-        <SearchButton />
+        <SearchButton onSearch={onSearch} />
         <AccountMenu />
       </Group>
     </div>
@@ -101,13 +108,13 @@ function ProjectName() {
   );
 }
 
-function SearchButton() {
+function SearchButton({ onSearch }: Pick<HeaderProps, "onSearch">) {
   return (
     <Button
       variant="default"
       size="compact-md"
       fw={400}
-      onClick={spotlight.open}
+      onClick={onSearch}
       leftSection={<Search size={15} aria-hidden />}
       rightSection={<Kbd visibleFrom="sm">Ctrl K</Kbd>}
     >

@@ -5,34 +5,35 @@ import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
-import { useState } from "react";
 import { statusOf } from "../api/errors.ts";
 import { getAssetsSearch, getEventsSearch, getFilesSearch, getTimeseriesSearch } from "../api/generated.ts";
 import { timeText } from "../lib/format.ts";
 import { mayDo } from "../session/rights.ts";
 import { useProject, useSession } from "../session/session.ts";
 import { palettePages } from "./navigation.ts";
+import { type PaletteQuery, paletteInputId, usePaletteText } from "./palette-query.ts";
 import { isCalled, transformationsQuery } from "./transformation-list.ts";
 
 const hitsMax = 6;
 const typingPauseMs = 150;
 
-export function CommandPalette() {
-  const [query, setQuery] = useState("");
-  const [searched] = useDebouncedValue(query.trim(), typingPauseMs);
-  const found = [usePages(query), ...useRecords(searched), useTransformations(searched)];
+export function CommandPalette({ query }: { query: PaletteQuery }) {
+  const text = usePaletteText(query);
+  const [searched] = useDebouncedValue(text.trim(), typingPauseMs);
+  const found = [usePages(text), ...useRecords(searched), useTransformations(searched)];
   const groups = found.filter(({ actions }) => actions.length > 0);
   return (
     <Spotlight
       actions={groups}
-      query={query}
-      onQueryChange={setQuery}
+      query={text}
+      onQueryChange={query.set}
       filter={(_, actions) => actions}
       shortcut={null}
-      nothingFound={query.trim() === "" ? "Type a name" : "Nothing is called that"}
+      nothingFound={text.trim() === "" ? "Type a name" : "Nothing is called that"}
       scrollable
       maxHeight="60vh"
       searchProps={{
+        id: paletteInputId,
         leftSection: <Search size={18} aria-hidden />,
         placeholder: "Find pages, assets, series, events, files…",
         "aria-label": "Find pages, assets, series, events and files",
