@@ -182,7 +182,7 @@ export class Connection {
   }
 
   #lost(problem: unknown): ServerProblem {
-    return new ServerProblem(`${this.server} does not answer: ${causeOf(problem)}`, { mayBeDone: true });
+    return new ServerProblem(`${this.server} does not respond: ${causeOf(problem)}`, { mayBeDone: true });
   }
 }
 

@@ -39,17 +39,24 @@ export interface ReadFiles {
 const connectorsFolder = "connectors";
 const isYaml = (name: string) => /\.ya?ml$/i.test(name);
 
-/** The names of the files below a folder, in their order, without hidden ones. */
+/** The names of the files below a folder, in their order, without hidden ones. Follows links to files. */
 export function filesIn(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
+      .filter((entry) => entry.isFile() || entry.isSymbolicLink())
       .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
       .filter((name) => !name.split(sep).some((part) => part.startsWith(".")))
+      .filter((name) => isFile(folder, name))
       .sort();
   } catch (problem) {
     throw new UsageError(`${folder} cannot be read: ${(problem as Error).message}`);
   }
+}
+
+/** Refuses links to folders, whose files would be missed without a word. */
+function isFile(folder: string, name: string): true {
+  if (statSync(join(folder, name)).isFile()) return true;
+  throw new Error(`${name} is a link, but not to a file`);
 }
 
 /** The YAML files of connectors, which have a form of their own. */

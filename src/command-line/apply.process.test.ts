@@ -1,6 +1,16 @@
 // `millrace apply` as people run it, with the files of docs/apply.md, against a server of its own.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
@@ -84,7 +94,7 @@ test("a change shows old and new, and --prune what it deletes", async () => {
   const sql = files.get("plant/transformations/pumps.sql")!;
   writeFileSync(join(folder, "plant/transformations/pumps.sql"), `${sql}WHERE title IS NOT NULL\n`);
   writeFileSync(join(folder, "plant/series.yaml"), files.get("plant/series.yaml")!.replace("m3/h", "l/s"));
-  rmSync(join(folder, "plant/rights.yaml"));
+  writeFileSync(join(folder, "plant/rights.yaml"), "groups: []\n");
   const changed = [
     '~ series "pump 1 flow"  (series.yaml:2)',
     '    unit: "m3/h" -> "l/s"',
@@ -109,6 +119,44 @@ test("a change shows old and new, and --prune what it deletes", async () => {
   assert.deepEqual((await apply(["plant", "--prune", "series"])).lines, [
     '--prune must be one of groups, modelSchedules, transformations, not "series"',
   ]);
+});
+
+test("links to files are followed, those to folders refused; a folder without records prunes nothing", async () => {
+  writeAll(join(folder, "elsewhere"), [["groups.yaml", "groups:\n  - { name: linked, capabilities: [] }\n"]]);
+  mkdirSync(join(folder, "links"));
+  symlinkSync("../elsewhere/groups.yaml", join(folder, "links/groups.yaml"));
+  const applied = await apply(["links", "--prune", "groups"]);
+  assert.deepEqual(applied.lines.slice(-1), ["Applied."]);
+  const again = await apply(["links", "--prune", "groups"]);
+  assert.deepEqual([again.status, again.lines.slice(1)], [0, ["1 unchanged"]]);
+  symlinkSync("../elsewhere", join(folder, "links/more"));
+  const refused = await apply(["links"]);
+  assert.deepEqual(
+    [refused.status, refused.lines],
+    [2, ["links cannot be read: more is a link, but not to a file"]],
+  );
+  mkdirSync(join(folder, "empty"));
+  const all = await apply(["empty", "--prune", "groups"]);
+  assert.equal(all.status, 2);
+  assert.match(all.lines[0]!, /^--prune groups: no file of empty has records of this kind/);
+  assert.ok((await ask("GET", "/groups?all=true"))!.some(({ name }) => name === "linked"));
+  writeAll(join(folder, "empty"), [["groups.yaml", "groups: []\n"]]);
+  assert.equal((await apply(["empty", "--prune", "groups"])).status, 0);
+  assert.ok(!(await ask("GET", "/groups?all=true"))!.some(({ name }) => name === "linked"));
+});
+
+test("Ctrl-C before the differences are known applies nothing, and says so", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  const asked = once(silent, "connection");
+  await once(silent, "listening");
+  const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const run = runMillrace(["apply", "plant", "--server", server], { MILLRACE_KEY: key }, folder);
+  const [socket] = (await asked) as [Socket];
+  run.child.kill("SIGINT");
+  const { status, output } = await run.ended;
+  assert.deepEqual([status, output], [1, "Interrupted: nothing was applied.\n"]);
+  socket.destroy();
+  silent.close();
 });
 
 test("an export is the same twice, and applying it changes nothing, whatever the names", async () => {
@@ -164,6 +212,7 @@ test("an export is the same twice, and applying it changes nothing, whatever the
   assert.deepEqual([again.status, again.lines.slice(1)], [0, ["25 unchanged"]]);
   const before = read(one);
   writeFileSync(join(folder, "plant/other.yml"), "");
+  rmSync(join(folder, "plant/rights.yaml"));
   const others = await apply(["plant", "--from-server"]);
   assert.equal(others.status, 2);
   assert.match(others.lines.at(-1)!, /files that this export does not write: other\.yml\. /);

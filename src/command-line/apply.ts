@@ -37,7 +37,7 @@ the files.
   --key KEY             API key of the project (or the environment variable MILLRACE_KEY)
 
 --prune and --only may be repeated. Ends with 0 when nothing is left to apply, else 1 when the server refused
-or did not answer, 2 when the files or options are not valid, 3 when --dry-run shows differences.`,
+or did not respond, 2 when the files or options are not valid, 3 when --dry-run shows differences.`,
   run: (words) => asClient(run, words),
 };
 
@@ -52,7 +52,7 @@ const known = {
   key: { type: "string" },
 } as const;
 
-async function run(words: readonly string[], { env, output, abort }: Surroundings): Promise<number> {
+async function run(words: readonly string[], { env, output, stop, abort }: Surroundings): Promise<number> {
   const { values, positionals } = parseArgs({ args: [...words], options: known, allowPositionals: true });
   const say = (line: string) => output.write(`${line}\n`);
   try {
@@ -61,7 +61,8 @@ async function run(words: readonly string[], { env, output, abort }: Surrounding
     refuseOtherKinds("--prune", values.prune, prunableNames);
     refuseOtherKinds("--only", values.only ?? [], kindNames);
     const target = { server: serverOf(values.server), key: keyOf(values.key, env) };
-    const connection = new Connection(target, abort);
+    const interrupted = AbortSignal.any([stop, abort]);
+    const connection = new Connection(target, interrupted);
     if (values["from-server"]) {
       await connection.login();
       await exportConfiguration({ connection, output, folder, only: values.only });
@@ -72,14 +73,17 @@ async function run(words: readonly string[], { env, output, abort }: Surrounding
     const connectors = connectorFilesIn(names).map((name) => nameIn(join(folder, name), env));
     if (configuration.count === 0 && connectors.length === 0 && values.prune.length === 0)
       throw new UsageError(`${folder} has no YAML files with records`);
+    refuseToPruneAll(folder, values.prune, configuration);
     await connection.login();
     say(`Project ${connection.project} at ${target.server}`);
     await showConnectors(connection, connectors, say);
-    const application = { connection, configuration, prune: values.prune, say };
+    const application = { connection, configuration, interrupted, prune: values.prune, say };
     return await applyFiles(application, values["dry-run"]);
   } catch (problem) {
-    if (!(problem instanceof UsageError || problem instanceof ServerProblem)) throw problem;
-    say(problem.message);
+    const isInterrupted = stop.aborted && !(problem instanceof ServerProblem);
+    if (isInterrupted) say("Interrupted: nothing was applied.");
+    else if (problem instanceof UsageError || problem instanceof ServerProblem) say(problem.message);
+    else throw problem;
     return problem instanceof UsageError ? exitCodes.invalid : exitCodes.failed;
   }
 }
@@ -90,9 +94,18 @@ function refuseOtherKinds(option: string, given: readonly string[], allowed: rea
     throw new UsageError(`${option} must be one of ${allowed.join(", ")}, not ${JSON.stringify(other)}`);
 }
 
+/** A wrong folder must not delete everything. */
+function refuseToPruneAll(folder: string, prune: readonly string[], { documents }: ReadFiles): void {
+  const kind = prune.find((one) => !Object.hasOwn(documents, one));
+  if (kind === undefined) return;
+  throw new UsageError(`--prune ${kind}: no file of ${folder} has records of this kind, so all would go.
+If you want that, write "${kind}: []" into a YAML file.`);
+}
+
 interface Application {
   readonly connection: Connection;
   readonly configuration: ReadFiles;
+  readonly interrupted: AbortSignal;
   readonly prune: readonly string[];
   readonly say: (line: string) => void;
 }
@@ -112,13 +125,16 @@ async function applyFiles(application: Application, isDryRun: boolean): Promise<
   say(summaryOf(differences, unchanged));
   if (differences.length === 0) return exitCodes.done;
   if (isDryRun) return exitCodes.differs;
+  application.interrupted.throwIfAborted();
   await send(application, { digest });
   say("Applied.");
   return exitCodes.done;
 }
 
+const unknownEnd = "It is not known whether it was applied; run again.";
+
 async function send(
-  { connection, configuration, prune }: Application,
+  { connection, configuration, interrupted, prune }: Application,
   more: { readonly dryRun?: true; readonly digest?: string },
 ): Promise<Outcome> {
   const body = JSON.stringify({ ...configuration.documents, ...(prune.length > 0 && { prune }), ...more });
@@ -127,13 +143,13 @@ async function send(
     const { data } = (await connection.jsonOnce("POST", path, { body })) as { data: Outcome };
     return data;
   } catch (problem) {
+    const isUnknown = more.dryRun === undefined && interrupted.aborted;
+    if (isUnknown) throw new ServerProblem(`Interrupted.\n${unknownEnd}`);
     if (!(problem instanceof ServerProblem)) throw problem;
     const { document } = problem.error as { document?: { kind: string; name?: string } };
     const place = document?.name && configuration.placeOf(document.kind, document.name);
     const message = (problem.error["message"] as string | undefined) ?? problem.message;
-    const end = problem.mayBeDone
-      ? "It is not known whether it was applied; run again."
-      : "Nothing was applied.";
+    const end = problem.mayBeDone ? unknownEnd : "Nothing was applied.";
     throw new ServerProblem(`${place ? `${place}: ` : ""}${message}\n${end}`);
   }
 }

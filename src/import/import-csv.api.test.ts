@@ -263,7 +263,7 @@ test("a request to a busy server is retried", async () => {
 test("what cannot begin says why", async () => {
   const cases: readonly (readonly [words: readonly string[], text: RegExp])[] = [
     [["--key", "wrong"], /401|does not know this API key/],
-    [["--server", "http://127.0.0.1:65533"], /does not answer: ECONNREFUSED/],
+    [["--server", "http://127.0.0.1:65533"], /does not respond: ECONNREFUSED/],
     [["--server", "here"], /--server is an address/],
     [["--time-column", "when"], /There is no column when; there are t, a/],
     [["--time-format", "days"], /--time-format is one of auto, iso/],

@@ -34,7 +34,7 @@ export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
     return made["id"] as number;
   }
 
-  const newModel = async () => (await sent("POST ", { name: "quality" }))["id"] as number;
+  const newModel = async (name = "quality") => (await sent("POST ", { name }))["id"] as number;
 
   /** The version, once its job has ended. */
   async function settled(place: string): Promise<Item> {
@@ -46,8 +46,11 @@ export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
   }
 
   /** A model whose active version has this code. */
-  async function deployed(code: string): Promise<{ model: number; version: number; place: string }> {
-    const model = await newModel();
+  async function deployed(
+    code: string,
+    name?: string,
+  ): Promise<{ model: number; version: number; place: string }> {
+    const model = await newModel(name);
     const sourcePackageId = await newPackage(await packageOf(code));
     const made = await sent(`POST /${model}/versions`, { name: "first", sourcePackageId });
     assert.equal(made["status"], "AWAITING_MANUAL_DEPLOYMENT");

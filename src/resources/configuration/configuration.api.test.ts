@@ -12,11 +12,15 @@ after(() => server.close());
 const ask = (methodAndPath: string, body?: unknown, headers = {}) =>
   server.ask.v06(methodAndPath, body, headers);
 
-/** The headers of a new account with these rights. */
-async function callerWith(name: string, rights: Readonly<Record<string, readonly string[]>>) {
-  const capabilities = Object.entries(rights).map(([acl, actions]) => ({
-    [acl]: { actions, scope: { all: {} } },
-  }));
+/** The headers of a new account with these rights to everything. */
+const callerWith = (name: string, rights: Readonly<Record<string, readonly string[]>>) =>
+  callerOf(
+    name,
+    Object.entries(rights).map(([acl, actions]) => ({ [acl]: { actions, scope: { all: {} } } })),
+  );
+
+/** The headers of a new account with these capabilities. */
+async function callerOf(name: string, capabilities: readonly object[]) {
   const [group] = (await ask("POST /groups", { items: [{ name, capabilities }] })).items;
   const [user] = (await ask("POST /users", { items: [{ uniqueName: name, groups: [group!["id"]] }] })).items;
   const [key] = (await ask("POST /apikeys", { items: [{ userId: user!["id"] }] })).items;
@@ -266,6 +270,16 @@ test("the caller needs the rights of each kind, and grants no more than its own"
   });
   const partly = await ask("POST /configuration", { groups: [operators] }, granting);
   assert.equal(partly.status, 403, "without UPDATE of groups");
+  const scope = (kind: string) => ({ [kind]: {} });
+  const ofGroups = (action: string, kind: string) => ({
+    groupsAcl: { actions: [action], scope: scope(kind) },
+  });
+  const own = await callerOf("lists own groups", [
+    ofGroups("LIST", "currentuserscope"),
+    ...["CREATE", "UPDATE"].map((action) => ofGroups(action, "all")),
+  ]);
+  const unlisted = await ask("POST /configuration", { groups: [{ name: "again", capabilities: [] }] }, own);
+  assert.equal(unlisted.status, 403, "a group that it cannot list would be created again by each run");
   for (const kind of ["series", "groups", "transformations"]) {
     const nobody = await callerWith(`nobody ${kind}`, { rawAcl: ["READ"] });
     assert.equal((await ask(`GET /configuration/${kind}`, undefined, nobody)).status, 403);

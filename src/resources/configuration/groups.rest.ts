@@ -1,6 +1,6 @@
 // Groups in a configuration (docs/apply.md#groups).
-
 import type { Static } from "typebox";
+import { requireUnlimited } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { PageQuery } from "../../query/page.ts";
@@ -29,11 +29,14 @@ export const groupKind: ConfigurationKind<Static<typeof groupDocument>, NewGroup
     ["groupsAcl", "CREATE"],
     ["groupsAcl", "UPDATE"],
   ],
-  wanted: (_, sent) =>
-    mapInSlices(sent, (item, index) => {
+  wanted(ctx, sent) {
+    // A group that the caller may not list looks missing, and would be created again by each run.
+    requireUnlimited(ctx.caller, "groupsAcl", "LIST");
+    return mapInSlices(sent, (item, index) => {
       const value = newGroupOf(item, index);
       return { value, document: documentIn(value) };
-    }),
+    });
+  },
   page: configurable,
   named: async (ctx, names) => {
     const wanted = new Set(names);

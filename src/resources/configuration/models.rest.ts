@@ -77,17 +77,20 @@ export const scheduleKind: ConfigurationKind<Static<typeof scheduleDocument>, Na
       return { value: { ...value, model }, document: documentOfSchedule({ ...value, model }) };
     }),
   async page(ctx, page) {
-    const names = new Map((await modelsOf(ctx)).map(({ id, name }) => [id, name]));
+    const models = await allOf((page) => listModels(ctx, page));
+    const names = new Map(models.map(({ id, name }) => [id, name]));
     const found = await listSchedules(ctx, page);
-    return inUse(found, (row) => documentOfSchedule({ ...row, model: names.get(row.modelId) ?? "" }));
+    return inUse(found, (row) => documentOfSchedule({ ...row, model: names.get(row.modelId)! }));
   },
   named: (ctx, names) => withNames(names, (page) => scheduleKind.page(ctx, page)),
   create: (ctx, wanted) => oneByOne(ofSchedules, wanted, (value) => createNamed(ctx, value)),
-  // A schedule never changes: another one takes its place, and its runs stay readable.
+  // A schedule never changes: another one takes its place, and its runs stay readable. With the same windows
+  // it continues after the last one, because predictions of past windows must not be written over.
   update: (ctx, changes) =>
     oneByOne(ofSchedules, changes, async (value, index) => {
-      await deprecateSchedule(ctx, changes[index]!.id);
-      await createNamed(ctx, value);
+      const { spec, nextEnd } = await deprecateSchedule(ctx, changes[index]!.id);
+      const hasSameWindows = spec.startMs === value.spec.startMs && spec.strideMs === value.spec.strideMs;
+      await createNamed(ctx, value, hasSameWindows ? nextEnd : undefined);
     }),
   async remove(ctx, surplus) {
     for (const { id } of surplus) await deprecateSchedule(ctx, id);
@@ -95,17 +98,19 @@ export const scheduleKind: ConfigurationKind<Static<typeof scheduleDocument>, Na
   },
 };
 
-async function createNamed(ctx: RequestContext, { model, ...value }: NamedSchedule): Promise<void> {
-  const [found, other] = (await modelsOf(ctx)).filter(({ name }) => name === model);
+async function createNamed(
+  ctx: RequestContext,
+  { model, ...value }: NamedSchedule,
+  nextEnd?: number,
+): Promise<void> {
+  const models = await allOf((page) => listModels(ctx, page));
+  const [found, other] = models.filter(({ name, isDeprecated }) => name === model && !isDeprecated);
   if (!found || other) {
     const expected = "the name of one model that is not deprecated";
     throw fail("field-invalid", { field: "model", expected, got: JSON.stringify(model) });
   }
-  await createSchedule(ctx, { ...value, modelId: found.id });
+  await createSchedule(ctx, { ...value, modelId: found.id }, nextEnd);
 }
-
-const modelsOf = async (ctx: RequestContext): Promise<PredictionModel[]> =>
-  (await allOf((page) => listModels(ctx, page))).filter(({ isDeprecated }) => !isDeprecated);
 
 /** Without deprecated records, which stay for their history. */
 const inUse = <Row extends PredictionModel | Schedule>(

@@ -367,6 +367,40 @@ describe("a schedule", hosting, () => {
     assert.equal((await send(`GET /schedules/${id}`)).status, 404);
   });
 
+  test("changed by a configuration continues, and is listed under the name of its model", async () => {
+    const { model } = await deployed(echo, "flow of the plant");
+    const [from, to] = [await newSeries(level(60)), await newSeries()];
+    nowMs = firstMs + 15 * minuteMs;
+    const name = "configured";
+    const first = (await sent("POST /schedules", { ...scheduleOf(model, { from, to }), name }))["id"];
+    await runDue();
+    assert.equal((await runsOf(first as number)).length, 1);
+    const inUse = async (): Promise<Item> => {
+      const { items } = await server.ask.v06("GET /configuration/modelSchedules");
+      return items.find((item) => item["name"] === name)!;
+    };
+    const apply = async (changes: object): Promise<number> => {
+      const before = (await send("GET /schedules?limit=1000")).items.map(({ id }) => id);
+      const modelSchedules = [{ ...(await inUse()), ...changes }];
+      const { status, text } = await server.ask.v06("POST /configuration", { modelSchedules });
+      assert.equal(status, 200, text);
+      const { items } = await send("GET /schedules?limit=1000");
+      return items.find(({ id }) => !before.includes(id))!["id"] as number;
+    };
+    const windows = async (id: number) => (await runsOf(id)).map(({ windowEnd }) => windowEnd);
+    nowMs = firstMs + 25 * minuteMs;
+    const described = await apply({ description: "of the plant" });
+    await runDue();
+    assert.deepEqual(await windows(described), [firstMs + 20 * minuteMs]);
+    const { dataSpec } = (await inUse()) as { dataSpec: { start: number } };
+    const again = await apply({ dataSpec: { ...dataSpec, start: dataSpec.start + minuteMs } });
+    await runDue();
+    assert.deepEqual(await windows(again), [firstMs + 11 * minuteMs, firstMs + 21 * minuteMs]);
+    await sent(`PUT /${model}/deprecate`, {});
+    assert.equal((await inUse())["model"], "flow of the plant");
+    await sent(`PUT /schedules/${again}/deprecate`, {});
+  });
+
   test("waits for late data as long as its slack says", async () => {
     const { model } = await deployed(echo);
     nowMs = firstMs;

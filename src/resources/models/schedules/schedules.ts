@@ -24,10 +24,14 @@ export type NewSchedule = Pick<
 const named = (id: number) => ({ id, field: "scheduleId" });
 
 /**
- * Creates a schedule, which runs with the current rights of the caller's account. Refuses (400) callers
- * without an account, and models, series and files that they may not use.
+ * Creates a schedule, which runs with the current rights of the caller's account. Its first window ends at
+ * `nextEnd`. Refuses (400) callers without an account, and models, series and files that they may not use.
  */
-export async function createSchedule(ctx: RequestContext, item: NewSchedule): Promise<Schedule> {
+export async function createSchedule(
+  ctx: RequestContext,
+  item: NewSchedule,
+  nextEnd = item.spec.startMs,
+): Promise<Schedule> {
   requireCapability(ctx.caller, "modelHostingAcl", "WRITE");
   const { userId: accountId } = ctx.caller;
   if (accountId === undefined) throw fail("model-account-needed", {});
@@ -36,7 +40,7 @@ export async function createSchedule(ctx: RequestContext, item: NewSchedule): Pr
     const [model] = await tx.get(modelTable, [item.modelId]);
     if (!model) throw fail("ids-unknown", { field: "modelId", ids: [item.modelId] });
     const own = { id: ctx.ids.next(), isDeprecated: false, createdTime: ctx.system.nowMs() };
-    const schedule: Schedule = { ...item, ...own, accountId, nextEnd: item.spec.startMs };
+    const schedule: Schedule = { ...item, ...own, accountId, nextEnd };
     await tx.insert(scheduleTable, [schedule]);
     return schedule;
   });
