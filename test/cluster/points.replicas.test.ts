@@ -5,12 +5,10 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { skipWithout } from "../../scripts/system-packages.ts";
 import { openClickHousePoints } from "../../src/storage/clickhouse-points/clickhouse-points.ts";
-import { ClickHouseClient } from "../../src/storage/clickhouse-points/client.ts";
 import { type ClickHouseLocation, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
-import { TombstoneSweep } from "../../src/storage/clickhouse-points/tombstone-sweep.ts";
 import { at, batchOf, pointsConformance, pointsOf } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
-import { type ClickHouseServer, clocks, startClickHouse, statement } from "../support/clickhouse.ts";
+import { type ClickHouseServer, clocks, startClickHouse, statement, sweepAt } from "../support/clickhouse.ts";
 import { RandomOperations } from "../support/random-operations.ts";
 import { startZooKeeper, zooKeeperPackage } from "../support/zookeeper.ts";
 
@@ -75,13 +73,10 @@ describe("datapoints in replicas of ClickHouse", { skip }, () => {
     const location = await newLocation();
     const random = new RandomOperations(await open(location));
     const first = random.store;
-    let hours = 0;
-    const monotonicMs = () => ++hours * 3_600_000;
-    const client = new ClickHouseClient(location);
-    const sweep = new TombstoneSweep({ client, monotonicMs, onFailure: clocks.onSweepFailure });
+    const sweep = sweepAt(location);
     while (random.operations < 300) {
       await random.turn();
-      if (random.chance(0.05)) await sweep.sweep();
+      if (random.chance(0.3)) await sweep.sweep();
     }
     for (const replica of [1, 2]) {
       random.store = await open(from(location, replica));
@@ -89,8 +84,28 @@ describe("datapoints in replicas of ClickHouse", { skip }, () => {
       await random.store.close();
     }
     await sweep.stop();
-    client.close();
     await first.close();
+  });
+
+  test("deleted points are removed from every replica, although no write follows", async () => {
+    const location = await newLocation();
+    const store = await open(location);
+    const sweep = sweepAt(location);
+    for (const points of ["10=1 20=2 30=3", "40=4"]) {
+      await store.append(batchOf([4096, at(points)], [8192, at("1=1")]));
+      await store.delete(4096, { startMs: 15, endMs: 45 });
+      await store.delete(8192);
+      for (let sweeps = 0; sweeps < 2; sweeps++) await sweep.sweep();
+      for (const server of servers) {
+        const rowsOf = (table: string) =>
+          statement(server, `SELECT series, count() FROM ${table} GROUP BY series`, location.database);
+        assert.equal(await rowsOf("points WHERE series > 0"), "4096\t1\n");
+        assert.equal(await rowsOf("tombstones WHERE series > 0"), "");
+      }
+      assert.deepEqual(await pointsOf(store, 4096), at("10=1"));
+    }
+    await sweep.stop();
+    await store.close();
   });
 
   test("a kill of one replica under load loses nothing, and later writes succeed", async () => {

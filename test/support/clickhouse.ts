@@ -8,7 +8,7 @@ import {
   type ReadBounds,
 } from "../../src/storage/clickhouse-points/clickhouse-points.ts";
 import { ClickHouseClient } from "../../src/storage/clickhouse-points/client.ts";
-import { parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import { type ClickHouseLocation, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
 import { TombstoneSweep } from "../../src/storage/clickhouse-points/tombstone-sweep.ts";
 import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
@@ -30,6 +30,8 @@ export interface ClickHouseServer extends ClickHouseHost {
   remove(): void;
 }
 
+/** Of a server that starts; it may accept a connection and not respond on it. */
+const pingMsMax = 5_000;
 const testPassword = "a pass/word@of:tests";
 
 const hostAt = (httpPort: number): ClickHouseHost => ({
@@ -63,7 +65,8 @@ export async function startClickHouse(place?: ReplicaPlace): Promise<ClickHouseS
       child = spawn("clickhouse-server", [`--config-file=${file}`], { cwd: folder, stdio: "ignore" });
       child.unref();
       for (let tries = 0; tries < 300; tries++) {
-        const isUp = await fetch(`http://127.0.0.1:${httpPort}/ping`).then(
+        const signal = AbortSignal.timeout(pingMsMax);
+        const isUp = await fetch(`http://127.0.0.1:${httpPort}/ping`, { signal }).then(
           ({ ok }) => ok,
           () => false,
         );
@@ -179,8 +182,11 @@ export const clocks = {
 };
 
 /** Sweeps of the database that find every tombstone old. */
-export function sweepOf({ server, database }: ClickHouseUnderTest): TombstoneSweep {
-  const client = new ClickHouseClient(parseClickHouseUrl(server.url(database))!);
+export const sweepOf = ({ server, database }: ClickHouseUnderTest): TombstoneSweep =>
+  sweepAt(parseClickHouseUrl(server.url(database))!);
+
+export function sweepAt(location: ClickHouseLocation): TombstoneSweep {
+  const client = new ClickHouseClient(location);
   let hours = 0;
   return new TombstoneSweep({
     client,

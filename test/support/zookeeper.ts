@@ -65,8 +65,9 @@ async function zooKeeper(id: number, members: readonly string[]): Promise<ZooKee
     port,
     role,
     async kill() {
+      if (child?.exitCode !== null || child.signalCode !== null) return;
       const ended = new Promise((resolve) => child?.once("exit", resolve));
-      child?.kill("SIGKILL");
+      child.kill("SIGKILL");
       await ended;
     },
     async start() {
@@ -85,9 +86,13 @@ async function zooKeeper(id: number, members: readonly string[]): Promise<ZooKee
   };
 }
 
+/** Of a response; a ZooKeeper that starts may accept a connection and never respond on it. */
+const roleMsMax = 2_000;
+
 const roleOf = (port: number) =>
   new Promise<string | undefined>((resolve) => {
     const socket = connect(port, "127.0.0.1", () => socket.write("srvr"));
+    socket.setTimeout(roleMsMax, () => socket.destroy());
     let text = "";
     socket.on("data", (chunk) => (text += chunk));
     socket.on("error", () => undefined);

@@ -67,7 +67,7 @@ export class TombstoneSweep {
     const rows = await this.#settings.client.query(
       sql`SELECT max(newest) AS newest, max(ready) AS most, sum(ready) AS total FROM
         (SELECT max(version) AS newest, countIf(version <= ${ready}) AS ready
-        FROM tombstones GROUP BY series)`,
+        FROM tombstones WHERE series != ${noSeries} GROUP BY series)`,
     );
     const one = (name: string) => rows.numbers(name)[0] ?? 0;
     const isOld = this.#settings.monotonicMs() - this.#removedMs >= limits.clickHouseSweepAgeMs;
@@ -79,27 +79,37 @@ export class TombstoneSweep {
   #next(ready: number): Promise<Tombstone[]> {
     return selectTombstones(
       this.#settings.client,
-      sql`SELECT series, start, end, version AS newest FROM tombstones WHERE version <= ${ready}
-        ORDER BY series, version LIMIT ${layersMax} BY series LIMIT ${tombstonesPerMutation}`,
+      sql`SELECT series, start, end, version AS newest FROM tombstones
+        WHERE version <= ${ready} AND series != ${noSeries} ORDER BY series, version LIMIT ${layersMax} BY series LIMIT ${tombstonesPerMutation}`,
     );
   }
 
   /** The tombstones are there until their points are gone, so that a read finds either none or both. */
   async #remove(tombstones: readonly Tombstone[]): Promise<void> {
-    await this.#mutate(sql`ALTER TABLE points DELETE WHERE ${deletedBy(tombstones)}`);
+    await this.#mutate(
+      sql`ALTER TABLE points DELETE WHERE ${deletedBy(tombstones)}`,
+      sql`INSERT INTO points (series, t, version) VALUES (${noSeries}, 0, 0)`,
+    );
     const rows = tombstones.map(
       ({ series, startMs, endMs, version }) => sql`(${series},${startMs},${endMs},${version})`,
     );
     await this.#mutate(
-      sql`ALTER TABLE tombstones DELETE WHERE (series, start, end, version) IN (${joinSql(rows, sql`,`)})`,
+      sql`ALTER TABLE tombstones DELETE
+        WHERE (series, start, end, version) IN (${joinSql(rows, sql`,`)}) OR series = ${noSeries}`,
+      sql`INSERT INTO tombstones (series, start, end, version) VALUES (${noSeries}, 0, 0, 0)`,
     );
   }
 
-  /** ClickHouse runs mutations in the background. This waits until every replica has run all of them. */
-  async #mutate(statement: Sql): Promise<void> {
+  /**
+   * ClickHouse runs mutations in the background. This waits until every replica has run all of them. They
+   * leave out the part of the last insert with a quorum until another insert follows: that of `insertion`,
+   * whose row no read finds.
+   */
+  async #mutate(statement: Sql, insertion: Sql): Promise<void> {
     const { signal } = this.#stopping;
     const { client } = this.#settings;
     await client.execute(statement, { max_ast_elements: nodesMax });
+    if (client.location.quorum !== undefined) await client.execute(insertion);
     const replicas = client.replicas;
     try {
       while (!(await areDone(replicas))) await sleep(mutationPollMs, undefined, { signal });
@@ -127,6 +137,8 @@ async function areDone(replicas: readonly ClickHouseClient[]): Promise<boolean> 
   return states.every(({ total, running }) => running === 0 && total === states[0]!.total);
 }
 
+/** No series of a catalog has this id. */
+const noSeries = 0;
 const tombstonesPerMutation = 2_000;
 const layersMax = 64;
 const mutationPollMs = 50;
