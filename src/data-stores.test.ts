@@ -6,7 +6,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pino } from "pino";
-import { clickHouseUnderTest, newClickHouseDatabase } from "../test/support/clickhouse.ts";
+import { clickHouseUnderTest, newClickHouseDatabase, statement } from "../test/support/clickhouse.ts";
 import { temporaryFolder } from "../test/support/folder.ts";
 import { needs } from "../test/support/needs.ts";
 import { endLeftProcesses, runMillrace } from "../test/support/process.ts";
@@ -182,6 +182,32 @@ test("a folder whose datapoints are in ClickHouse names the place", needs("click
   assert.deepEqual(filesIn(data), before);
   const record = readFileSync(join(data, "points", "clickhouse.json"), "utf8");
   assert.ok(!record.includes(points.password) && !record.includes(encodeURIComponent(points.password)));
+  await (await open(data, { points })).close();
+  await end();
+});
+
+test("an empty ClickHouse is refused where datapoints were", needs("clickhouse"), async () => {
+  const data = temporaryFolder();
+  const { server, end } = await clickHouseUnderTest();
+  const url = await newClickHouseDatabase(server);
+  const points = parseClickHouseUrl(url)!;
+  await (await open(data, { points })).close();
+  const lose = async (...names: readonly string[]) => {
+    for (const name of names) await statement(server, `DROP TABLE ${name}`, points.database);
+  };
+  await lose("points", "tombstones", "reservations");
+  let owner = "";
+  for (const time of ["first", "second"])
+    await assert.rejects(open(data, { points }), (problem: Error) => {
+      assert.ok(problem instanceof StartRefused, time);
+      const named = /the database clickhouse:\S+ is empty, but this installation, owner (\d+), has its/;
+      assert.match(problem.message, named);
+      assert.match(problem.message, /Restore the database, or let MILLRACE_POINTS name the one/);
+      assert.ok(!problem.message.includes(points.password));
+      owner = named.exec(problem.message)![1]!;
+      return true;
+    });
+  await statement(server, `INSERT INTO reservations VALUES (${owner}, 1)`, points.database);
   await (await open(data, { points })).close();
   await end();
 });

@@ -14,7 +14,7 @@ import type { Catalog } from "./storage/catalog.ts";
 import type { ClickHouseLocation } from "./storage/clickhouse-points/location.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
-import { type Manifest, ownFolder, writeManifest, writeMark } from "./storage/manifest.ts";
+import { type Manifest, ownFolder, wasOpened, writeManifest, writeMark } from "./storage/manifest.ts";
 import type { PointsStore } from "./storage/points.ts";
 import { ForeignBucket } from "./storage/s3-blobs/owner.ts";
 import { openS3Blobs, type S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
@@ -63,8 +63,9 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
   const owner = ownerOf(opening, before);
   const pointsChosen = pointsBackend(path, { location: opening.pointsLocation, owner, shared });
   if (!isNew) await usable("datapoint store", pointsChosen.requireFolder(), log);
+  const isUsed = !isNew || (shared !== undefined && (await wasOpened(shared)));
   const openPoints = () => {
-    const store = pointsChosen.open(opening.system, log);
+    const store = pointsChosen.open(opening.system, log, isUsed);
     opened.defer(closerOf(store));
     return store;
   };

@@ -16,7 +16,8 @@ export interface PointsBackend {
   requireFolder(): Promise<void>;
   /** Records in the data folder where the datapoints are. */
   record(): Promise<void>;
-  open(system: System, log: Logger): Promise<PointsStore>;
+  /** `isUsed` says whether an earlier start of the installation has opened its datapoints. */
+  open(system: System, log: Logger, isUsed: boolean): Promise<PointsStore>;
 }
 
 export interface PointsPlace {
@@ -46,7 +47,7 @@ export function pointsBackend(data: string, { location, owner, shared }: PointsP
       if (hasStore(folder))
         throw new CannotOpen("the data folder has datapoints, but MILLRACE_POINTS names a database", "here");
     },
-    async open({ nowMs, monotonicMs }, log) {
+    async open({ nowMs, monotonicMs }, log, isUsed) {
       // The folder has a mark of the data folder, the record of the location, and nothing else.
       await mkdir(folder, { recursive: true });
       // Loaded only if the settings choose it.
@@ -54,7 +55,8 @@ export function pointsBackend(data: string, { location, owner, shared }: PointsP
       const versions = shared && isShared(shared) && { takeVersions: shared.takeVersions };
       const onSweepFailure = (problem: unknown) =>
         log.error({ err: problem }, "Could not remove deleted points from ClickHouse");
-      return openClickHousePoints({ location, owner, nowMs, monotonicMs, onSweepFailure, ...versions });
+      const clocks = { nowMs, monotonicMs };
+      return openClickHousePoints({ location, owner, isUsed, ...clocks, onSweepFailure, ...versions });
     },
   };
 }

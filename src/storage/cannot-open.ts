@@ -19,6 +19,9 @@ const nextSteps = {
   here: "Start without MILLRACE_POINTS, or with a new data folder (docs/scale.md).",
   unset: "Set MILLRACE_POINTS to this address, with the password of its user (docs/scale.md).",
   away: "Check the address in MILLRACE_POINTS, and that ClickHouse is running.",
+  emptied:
+    "Restore the database, or let MILLRACE_POINTS name the one that has the datapoints. " +
+    "To give them up, see docs/scale.md.",
   elsewhere: "Let MILLRACE_POINTS name another database (docs/scale.md).",
   server: "Let MILLRACE_CATALOG name another database (docs/scale.md).",
   full: "Free disk space, then start again: nothing is damaged.",

@@ -4,7 +4,9 @@
 // So a start notices a part that is missing, of another data folder, or from an older backup than the rest.
 // Where the catalog is outside of the data folder, it has a record for each folder, and the data folder has a
 // mark too.
+
 import { isIntact, readUnchecked, writeChecked } from "../lib/durable-files.ts";
+import { oneOf } from "../query/filter.ts";
 import { refuseOtherFormat } from "./cannot-open.ts";
 import type { Catalog, Table } from "./catalog.ts";
 
@@ -41,6 +43,11 @@ export const writeManifest = (catalog: Catalog, manifest: Manifest): Promise<voi
     const isNew = (await tx.get(manifestTable, [manifest.id])).length === 0;
     await tx[isNew ? "insert" : "replace"](manifestTable, [manifest]);
   });
+
+/** Whether a start has opened all stores of a catalog, in whichever data folder. */
+export const wasOpened = (catalog: Catalog): Promise<boolean> =>
+  catalog.read("system", async (tx) => (await tx.count(manifestTable, opened)) > 0);
+const opened = oneOf("phase", ["starting", "open"] satisfies Manifest["phase"][]);
 
 /** What a folder says of the data folder that it belongs to. */
 export type Mark = Pick<Manifest, "folder" | "generation">;

@@ -25,12 +25,13 @@ describe("two servers on one ClickHouse", { skip }, () => {
   let clickHouse: ClickHouseServer;
   let catalog: TestDatabase;
   let [one, two]: TestServer[] = [];
+  let shared: NonNullable<Parameters<typeof startTestServer>[0]>;
 
   before(async () => {
     clickHouse = await startClickHouse();
     catalog = await newDatabase();
     const points = parseClickHouseUrl(await newClickHouseDatabase(clickHouse))!;
-    const shared = { catalogUrl: catalog.url, points, adminKey, blobs: (await testS3()).place() };
+    shared = { catalogUrl: catalog.url, points, adminKey, blobs: (await testS3()).place() };
     one = await startTestServer(shared);
     const nowMs = () => Date.now() - hourMs;
     two = await startTestServer({ ...shared, system: { ...realSystem, nowMs } });
@@ -39,6 +40,12 @@ describe("two servers on one ClickHouse", { skip }, () => {
     await one?.close();
     await two?.close();
     clickHouse.remove();
+  });
+
+  test("a further server is refused an empty database", async () => {
+    const points = parseClickHouseUrl(await newClickHouseDatabase(clickHouse))!;
+    const refused = /test_\d+_\d+ is empty, but this installation, owner \d+, has its datapoints/;
+    await assert.rejects(startTestServer({ ...shared, points }), refused);
   });
 
   const storeOf = (server: TestServer | undefined): PointsStore => server!.app.services.points;

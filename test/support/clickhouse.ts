@@ -1,5 +1,6 @@
 // A real ClickHouse server for tests, on loopback, and a new database for each store.
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -76,8 +77,9 @@ export async function startClickHouse(place?: ReplicaPlace): Promise<ClickHouseS
       throw new Error(`clickhouse-server does not start; its log is ${join(folder, "log")}`);
     },
     async kill() {
-      const ended = new Promise((resolve) => child?.once("exit", resolve));
-      child?.kill("SIGKILL");
+      if (child === undefined) return;
+      const ended = once(child, "exit");
+      child.kill("SIGKILL");
       await ended;
       child = undefined;
     },
@@ -172,8 +174,9 @@ export async function statement(
   return body;
 }
 
-/** The clocks of a store, and its reaction to a sweep that fails. */
+/** The clocks of a store in an unused database, and its reaction to a sweep that fails. */
 export const clocks = {
+  isUsed: false,
   nowMs: Date.now,
   monotonicMs: () => performance.now(),
   onSweepFailure: (problem: unknown) => {

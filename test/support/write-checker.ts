@@ -89,6 +89,13 @@ export class WriteChecker {
     return longest;
   }
 
+  /** Whether each client of the kind had a success of a request that began after this time. */
+  servedSince(kind: Kind, fromMs: number): boolean {
+    const logs = this.#logs.filter((one) => one.kind === kind);
+    // The first success may be that of an earlier request.
+    return logs.every(({ successes }) => successes.filter((timeMs) => timeMs > fromMs).length > 1);
+  }
+
   /** What is lost, there twice or back again on the server at this address. */
   async findings(baseUrl: string): Promise<string[]> {
     const at = { ...this.#access, baseUrl };

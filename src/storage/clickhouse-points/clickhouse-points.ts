@@ -41,6 +41,8 @@ export interface ClickHousePointsSettings {
   readonly location: ClickHouseLocation;
   /** Number of the catalog that has the series. */
   readonly owner: number;
+  /** Whether an earlier start of the installation has used its database, so that an empty one is refused. */
+  readonly isUsed: boolean;
   /** The versions of all servers of a catalog; absent for the only server of a database. */
   readonly takeVersions?: TakeVersions;
   /** The wall clock: only a guess of where the newest points are. */
@@ -66,14 +68,14 @@ const usualBounds: ReadBounds = {
 
 /**
  * Creates the tables if they do not exist. Throws `CannotOpen` for a database that does not respond, refuses
- * the user, or belongs to another catalog.
+ * the user, belongs to another catalog, or has lost its content.
  */
 export async function openClickHousePoints(settings: ClickHousePointsSettings): Promise<PointsStore> {
   const client = new ClickHouseClient(settings.location);
   try {
     await createOnAll(client);
-    const { owner } = settings;
-    await claimDatabase({ client, owner });
+    const { owner, isUsed } = settings;
+    await claimDatabase({ client, owner, isUsed });
     const takeVersions = settings.takeVersions ?? new ReservedVersions({ client, owner }).take;
     const rows = await client.query(sql`SELECT toUInt64(splitByChar('.', version())[1]) AS major`);
     const isOrderedByFinal = rows.numbers("major")[0]! < 20;

@@ -77,17 +77,22 @@ async function problemOf(replica: ClickHouseClient): Promise<string | undefined>
     const readOnly = await readOnlyTables(replica);
     if (readOnly.length > 0) return `read-only, without ZooKeeper: ${readOnly.join(", ")}`;
     const rows = await replica.query(
-      sql`SELECT type, last_exception AS problem FROM system.replication_queue
-        WHERE database = currentDatabase() AND last_exception != '' AND num_tries > ${triesMax}`,
+      sql`SELECT last_exception AS problem, num_tries > ${triesMax} AS lasts FROM system.replication_queue
+        WHERE database = currentDatabase() AND last_exception != ''
+        ORDER BY num_tries DESC LIMIT ${copiesShown}`,
     );
-    const [problem] = rows.strings("problem");
-    if (problem === undefined) return undefined;
-    return fullDisk.test(problem) ? "its disk is full" : `it cannot copy parts (code ${codeOf(problem)})`;
+    const problems = rows.strings("problem");
+    if (problems.some((one) => fullDisk.test(one))) return "its disk is full";
+    return rows.numbers("lasts")[0] === 1 ? `it cannot copy parts (code ${codeOf(problems[0]!)})` : undefined;
   } catch (problem) {
     if (!(problem instanceof Failure)) throw problem;
     return (problem.details as { readonly problem?: string }).problem ?? problem.message;
   }
 }
 
-/** Copies of parts fail now and then, for example while the other replica merges them. */
+/**
+ * Copies of parts fail now and then, for example while the other replica merges them. One that fails for a
+ * full disk is named at once: ClickHouse may try it again only after 10 s.
+ */
 const triesMax = 5;
+const copiesShown = 100;

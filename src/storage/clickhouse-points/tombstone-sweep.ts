@@ -80,7 +80,8 @@ export class TombstoneSweep {
     return selectTombstones(
       this.#settings.client,
       sql`SELECT series, start, end, version AS newest FROM tombstones
-        WHERE version <= ${ready} AND series != ${noSeries} ORDER BY series, version LIMIT ${layersMax} BY series LIMIT ${tombstonesPerMutation}`,
+        WHERE version <= ${ready} AND series != ${noSeries}
+        ORDER BY series, version LIMIT ${layersMax} BY series LIMIT ${tombstonesPerMutation}`,
     );
   }
 

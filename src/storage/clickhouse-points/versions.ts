@@ -18,9 +18,17 @@ interface Owned {
   readonly owner: number;
 }
 
-/** Throws `CannotOpen` when the database belongs to another catalog. */
-export async function claimDatabase(owned: Owned): Promise<void> {
-  if ((await lastReservation(owned)) === undefined) await insertReservation(owned, 0);
+/**
+ * Throws `CannotOpen` when the database belongs to another catalog, or is unused although `isUsed` says that
+ * an earlier start has claimed it.
+ */
+export async function claimDatabase({ isUsed, ...owned }: Owned & { readonly isUsed: boolean }) {
+  if ((await lastReservation(owned)) !== undefined) return;
+  if (isUsed) {
+    const installation = `this installation, owner ${owned.owner}, has its datapoints in ClickHouse`;
+    throw new CannotOpen(`the database ${owned.client.name} is empty, but ${installation}`, "emptied");
+  }
+  await insertReservation(owned, 0);
 }
 
 /**
