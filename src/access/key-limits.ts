@@ -1,8 +1,8 @@
-// What an API key may use each second: requests, datapoints and bytes.
+// Limits the requests, datapoints and bytes of an API key per second.
 //
-// Each server counts by itself, in memory. A request begins while nothing is overdrawn, and what it uses is
-// subtracted when it is known, also below zero. So one large request is served whole, and the next ones wait
-// until its use is made up for.
+// Each server counts by itself, in memory. What a request uses is known only when it has ended. So a request
+// begins when what the requests before it used is made up for, and until it ends it counts as the recent
+// requests of its key did.
 import { setTimeout as wait } from "node:timers/promises";
 import { fail } from "../errors.ts";
 import { LruCache } from "../lib/lru-cache.ts";
@@ -15,79 +15,119 @@ export type LimitedUnit = (typeof limitedUnits)[number];
 /** The use that is allowed each second; a unit that is absent has no limit. */
 export type KeyLimits = { readonly [Unit in LimitedUnit as `${Unit}PerSecond`]?: number | undefined };
 
-/** An allowance grows steadily, up to that of one second. */
-class Allowance {
+/** How much of one unit is used, as the time when that much is allowed. */
+class Meter {
   readonly perSecond: number;
-  #left: number;
-  #atMs: number;
+  #untilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(perSecond: number, nowMs: number) {
+  constructor(perSecond: number) {
     this.perSecond = perSecond;
-    this.#left = perSecond;
-    this.#atMs = nowMs;
   }
 
-  /** The time until nothing is overdrawn. */
-  waitMs(nowMs: number): number {
-    const grown = ((nowMs - this.#atMs) / 1_000) * this.perSecond;
-    this.#left = Math.min(this.#left + grown, this.perSecond);
-    this.#atMs = nowMs;
-    return Math.max(0, (-this.#left / this.perSecond) * 1_000);
+  /** The time until this much more may be used. The allowance of one second is never used up in advance. */
+  waitMs(amount: number, nowMs: number): number {
+    return Math.max(0, this.#untilMs + this.#msOf(amount) - nowMs - 1_000);
   }
 
-  /** Subtracts what was used; a negative amount gives it back. */
-  use(amount: number): void {
-    const overdrawnMax = (limits.keyLimitDebtMsMax / 1_000) * this.perSecond;
-    this.#left = Math.max(this.#left - amount, -overdrawnMax);
+  /** Counts what was used; a negative amount gives it back. */
+  use(amount: number, nowMs: number): void {
+    const usedMs = Math.max(this.#untilMs, nowMs) + this.#msOf(amount);
+    this.#untilMs = Math.min(usedMs, nowMs + 1_000 + limits.keyLimitDebtMsMax);
+  }
+
+  #msOf(amount: number): number {
+    return (amount / this.perSecond) * 1_000;
   }
 }
+
+/** How fast the expected use follows that of the last requests. */
+const expectationWeight = 0.2;
 
 /** The use of one key that has limits. */
 export class KeyUse {
   readonly limits: KeyLimits;
   readonly #system: System;
-  readonly #allowances: ReadonlyMap<LimitedUnit, Allowance>;
+  readonly #meters = new Map<LimitedUnit, Meter>();
+  readonly #expected = { requests: 1, points: 0, bytes: 0 };
 
   constructor(keyLimits: KeyLimits, system: System) {
     this.limits = keyLimits;
     this.#system = system;
-    const nowMs = system.monotonicMs();
-    this.#allowances = new Map(
-      limitedUnits.flatMap((unit) => {
-        const perSecond = keyLimits[`${unit}PerSecond`];
-        return perSecond === undefined ? [] : [[unit, new Allowance(perSecond, nowMs)]];
-      }),
-    );
-  }
-
-  /**
-   * Begins a request: at once, or in the order of arrival after a wait of up to `keyLimitWaitMsMax`. Refuses
-   * it (429) if the wait would be longer.
-   */
-  async begin(): Promise<void> {
-    const startMs = this.#system.monotonicMs();
-    this.use("requests", 1);
-    for (;;) {
-      const { waitMs, allowance, unit } = this.#longestWait();
-      if (waitMs === 0) return;
-      if (this.#system.monotonicMs() + waitMs > startMs + limits.keyLimitWaitMsMax) {
-        this.use("requests", -1);
-        const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-        throw fail("key-over-limit", { unit, perSecond: allowance.perSecond, retryAfterSeconds });
-      }
-      await wait(Math.ceil(waitMs));
+    for (const unit of limitedUnits) {
+      const perSecond = keyLimits[`${unit}PerSecond`];
+      if (perSecond !== undefined) this.#meters.set(unit, new Meter(perSecond));
     }
   }
 
+  /** Begins a request: at once, or after a wait of up to `keyLimitWaitMsMax`. Refuses as `admit` does. */
+  async begin(): Promise<RequestUse> {
+    const { request, waitMs } = this.admit();
+    if (waitMs > 0) await wait(Math.ceil(waitMs));
+    return request;
+  }
+
+  /**
+   * Admits a request that begins after `waitMs`. Refuses it (429) if the wait would be longer than
+   * `keyLimitWaitMsMax`; then it does not count.
+   */
+  admit(): { readonly request: RequestUse; readonly waitMs: number } {
+    const { waitMs, unit } = this.#longestWait();
+    if (waitMs > limits.keyLimitWaitMsMax) {
+      const { perSecond } = this.#meters.get(unit)!;
+      throw fail("key-over-limit", { unit, perSecond, retryAfterSeconds: Math.ceil(waitMs / 1_000) });
+    }
+    return { request: new RequestUse(this, this.#expected), waitMs };
+  }
+
+  /** Counts what was used, of units with a limit; a negative amount gives it back. */
   use(unit: LimitedUnit, amount: number): void {
-    this.#allowances.get(unit)?.use(amount);
+    this.#meters.get(unit)?.use(amount, this.#system.monotonicMs());
+  }
+
+  /** Learns from a request that has ended. */
+  expect(unit: "points" | "bytes", used: number): void {
+    const most = ((this.#meters.get(unit)?.perSecond ?? 0) * limits.keyLimitDebtMsMax) / 1_000;
+    this.#expected[unit] += (Math.min(used, most) - this.#expected[unit]) * expectationWeight;
   }
 
   #longestWait() {
     const nowMs = this.#system.monotonicMs();
-    return [...this.#allowances]
-      .map(([unit, allowance]) => ({ unit, allowance, waitMs: allowance.waitMs(nowMs) }))
+    return [...this.#meters]
+      .map(([unit, meter]) => ({ unit, waitMs: meter.waitMs(unit === "requests" ? 1 : 0, nowMs) }))
       .reduce((one, other) => (other.waitMs > one.waitMs ? other : one));
+  }
+}
+
+/** The use of one request: what is expected, until it has used more or ends. */
+export class RequestUse {
+  readonly #key: KeyUse;
+  readonly #counted: { points: number; bytes: number };
+  readonly #used = { points: 0, bytes: 0 };
+  #hasEnded = false;
+
+  constructor(key: KeyUse, expected: Readonly<Record<LimitedUnit, number>>) {
+    this.#key = key;
+    this.#counted = { points: expected.points, bytes: expected.bytes };
+    for (const unit of limitedUnits) key.use(unit, expected[unit]);
+  }
+
+  /** Counts what the request has used. */
+  use(unit: "points" | "bytes", amount: number): void {
+    this.#used[unit] += amount;
+    const more = this.#used[unit] - this.#counted[unit];
+    if (!this.#hasEnded && more <= 0) return;
+    this.#counted[unit] = this.#used[unit];
+    this.#key.use(unit, more);
+  }
+
+  /** Gives back what was expected and not used. */
+  end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    for (const unit of ["points", "bytes"] as const) {
+      this.#key.expect(unit, this.#used[unit]);
+      this.use(unit, 0);
+    }
   }
 }
 

@@ -68,10 +68,11 @@ async function admitBelowProject(
 ): Promise<void> {
   const [, segment] = /^\/[^/]+\/[^/]+\/projects\/([^/?]+)/.exec(request.url) ?? [];
   if (segment === undefined || !isOf(protocol, request.url)) return;
-  await admitToProject(kernel, {
+  const { use } = await admitToProject(kernel, {
     source: protocol.sourceOf(request),
     urlName: decodeURIComponent(segment),
     capability: "member",
     isQuery: true,
   });
+  use?.end();
 }

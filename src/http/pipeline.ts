@@ -1,9 +1,9 @@
 // Serves every request: `serve` runs the stages from top to bottom. A protocol adds endpoints, which define
 // these stages.
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Authenticator } from "../access/authenticator.ts";
-import type { KeyUse, KeyUses } from "../access/key-limits.ts";
+import type { KeyUses, RequestUse } from "../access/key-limits.ts";
 import type { Services } from "../context.ts";
 import type { BodyWork, Effect } from "../rest/route.ts";
 import { type BodyMemory, readBody } from "./body.ts";
@@ -44,8 +44,8 @@ export interface Endpoint<Admitted extends Client, Input, Body, Result> {
 /** The client that the memory of a request counts for. */
 export interface Client {
   readonly client: string;
-  /** Of the key of the request, if it has limits. */
-  readonly use?: KeyUse;
+  /** Of this request, if its key has limits; it ends with the response. */
+  readonly use?: RequestUse;
 }
 
 /** A request in progress. */
@@ -71,13 +71,13 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
 ): void {
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const admitted = await endpoint.admit(request);
+    if (admitted.use) endWithResponse(admitted.use, request.raw, reply.raw);
     await prepareDisk(kernel.services, endpoint.effect);
     const input = endpoint.decode(request);
     const lifetime = new RequestLifetime(
       reply.raw,
       endpoint.isTransfer ? transferDeadlines : kernel.deadlines,
     );
-    if (admitted.use) countBytes(admitted.use, request.raw, lifetime);
     if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
     const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime };
     const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
@@ -92,14 +92,17 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
 const transferOptions = { compress: false, config: { isTransfer: true } } as const;
 
 /** Counts the bytes of the request's body and of its response, as they are on the network. */
-function countBytes(use: KeyUse, request: IncomingMessage, lifetime: RequestLifetime): void {
+function endWithResponse(use: RequestUse, request: IncomingMessage, response: ServerResponse): void {
   const { socket, headers } = request;
   const before = { read: socket.bytesRead, written: socket.bytesWritten };
-  lifetime.atEnd(() => {
+  const end = () => {
     // The body, or a part of it, may have been read before. A body of unknown length has no header for it.
     const read = Math.max(Number(headers["content-length"] ?? 0), socket.bytesRead - before.read);
     use.use("bytes", read + socket.bytesWritten - before.written);
-  });
+    use.end();
+  };
+  if (response.closed) end();
+  else response.once("close", end);
 }
 
 /** Refuses writes (503) if the disk is full, and frees reserved space for deletes. */

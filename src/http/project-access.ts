@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { authorize } from "../access/authorize.ts";
 import { type Caller, requireCapability } from "../access/caller.ts";
-import type { KeyUse, KeyUses } from "../access/key-limits.ts";
+import type { KeyUses, RequestUse } from "../access/key-limits.ts";
 import { seeAs, seeAsHeader } from "../access/see-as.ts";
 import type { RequestContext } from "../context.ts";
 import type { Route } from "../rest/route.ts";
@@ -41,17 +41,21 @@ export async function admitToProject(
 ): Promise<ProjectClient> {
   const project = urlName.normalize("NFC");
   const sender = authorize(await authenticator.authenticate(source, project), project);
-  const use = limitedUseOf(sender, keyUses);
-  await use?.begin();
-  const groups = source.headers[seeAsHeader];
-  const caller = groups === undefined ? sender : await seeAs(services.rights, sender, { groups, isQuery });
-  if (capability !== "member") requireCapability(caller, ...capability);
-  return { caller, client: `${sender.projectId} ${sender.user}`, ...(use && { use }) };
+  const use = await beginUse(sender, keyUses);
+  try {
+    const groups = source.headers[seeAsHeader];
+    const caller = groups === undefined ? sender : await seeAs(services.rights, sender, { groups, isQuery });
+    if (capability !== "member") requireCapability(caller, ...capability);
+    return { caller, client: `${sender.projectId} ${sender.user}`, ...(use && { use }) };
+  } catch (problem) {
+    use?.end();
+    throw problem;
+  }
 }
 
-/** The use of the sender's key, if it has limits. */
-const limitedUseOf = ({ keyLimits, credential }: Caller, keyUses: KeyUses): KeyUse | undefined =>
-  keyLimits && credential?.kind === "key" ? keyUses.of(credential.id, keyLimits) : undefined;
+/** The use of the request, if the sender's key has limits. */
+const beginUse = async ({ keyLimits, credential }: Caller, keyUses: KeyUses) =>
+  keyLimits && credential?.kind === "key" ? keyUses.of(credential.id, keyLimits).begin() : undefined;
 
 /** The context of a handler. */
 export const contextOf = (
@@ -67,7 +71,7 @@ export const contextOf = (
   memory: responseMemory(responses, client, lifetime),
 });
 
-function pointsCountedFor(use: KeyUse, points: PointsStore): PointsStore {
+function pointsCountedFor(use: RequestUse, points: PointsStore): PointsStore {
   const count = (points: number) => use.use("points", points);
   return countedPoints(points, { written: count, read: count });
 }

@@ -18,7 +18,11 @@ export function countedPoints(points: PointsStore, { written, read }: Counts): P
     ? {
         scan: (query) => counted(points.scan(query), ({ times }) => times.length),
         aggregate: (query) => counted(points.aggregate(query), ({ times }) => times.length),
-        latest: (series, beforeMs) => counted(points.latest(series, beforeMs), ({ length }) => length),
+        latest: (series, beforeMs) =>
+          counted(
+            points.latest(series, beforeMs),
+            (found) => found.filter((one) => one !== undefined).length,
+          ),
       }
     : {
         scan: (query) => points.scan(query),
