@@ -128,6 +128,9 @@ function noteHolder(file: string): void {
   }
 }
 
+/** The name of a file that marks a folder whose restore is not complete. */
+export const restoreMarkName = "restore-under-way";
+
 const busy = 5;
 
 /**
@@ -135,6 +138,10 @@ const busy = 5;
  * process has locked it.
  */
 export function lockDataFolder(path: string): () => void {
+  if (existsSync(join(path, restoreMarkName)))
+    throw new StartRefused(
+      `The data folder ${path} is incomplete: its restore was interrupted. Run millrace restore again.`,
+    );
   let unlock: ReturnType<typeof lockFolder>;
   try {
     unlock = lockFolder(path);
@@ -148,7 +155,7 @@ Stop that one, or set MILLRACE_DATA to another folder.`,
   );
 }
 
-const holderOf = (path: string): string => join(path, "holder.pid");
+export const holderOf = (path: string): string => join(path, "holder.pid");
 
 /**
  * Locks an existing folder until the returned function is called, unless another process has locked it.

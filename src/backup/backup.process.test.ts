@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { adminKey, fill, newPlace, type Place, served, stateOf } from "../../test/support/copies.ts";
@@ -13,6 +13,11 @@ import { PlantWriter, readPlant } from "../../test/support/plant-writers.ts";
 import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support/process.ts";
 import { randomFrom, seed, times } from "../../test/support/proof.ts";
 import { askerOf } from "../../test/support/sample-part.ts";
+import { readListing } from "./listing.ts";
+import { DamagedChunk } from "./pool.ts";
+import { chooseBackup, restoreBackup } from "./restore.ts";
+import { type Verification, verifyBackup } from "./verify.ts";
+import { VerifyFolder } from "./verify-folder.ts";
 
 after(endLeftProcesses);
 
@@ -35,15 +40,26 @@ interface BackUpOptions {
   readonly more?: readonly string[];
 }
 
-async function restored(place: Place, backups: string, more: readonly string[] = []): Promise<Place> {
+/** In this process, because a process of its own takes seconds. */
+async function restored(backups: string, options: ChosenOptions = {}): Promise<Place> {
   const target = newPlace();
-  const ended = await run(place, ["restore", backups, "--to", target.data, ...more]).ended;
-  assert.equal(ended.status, 0, ended.output + ended.errors);
+  await restoreBackup(await chooseBackup(backups, options), target.data, () => undefined);
   return target;
 }
 
-const verify = (place: Place, backups: string, more: readonly string[] = []) =>
-  run(place, ["verify", backups, ...more]).ended;
+async function verified(backups: string, options: ChosenOptions = {}): Promise<Verification> {
+  using folder = VerifyFolder.make(temporaryFolder());
+  const chosen = await chooseBackup(backups, options);
+  return await verifyBackup(chosen, { folder: folder.path, report: () => undefined });
+}
+
+type ChosenOptions = Parameters<typeof chooseBackup>[1];
+
+async function requireInOrder(backups: string, options: ChosenOptions = {}): Promise<Verification> {
+  const verification = await verified(backups, options);
+  assert.deepEqual(verification.findings, []);
+  return verification;
+}
 
 const snapshotOf = (id: string): number =>
   Date.parse(id.replace(/^(....)(..)(..)T(..)(..)(..)/, "$1-$2-$3T$4:$5:$6"));
@@ -72,31 +88,28 @@ describe("while clients write", () => {
     const writers = Array.from({ length: 4 }, (_, client) => new PlantWriter(reach(baseUrl), client));
     await Promise.all(writers.map((writer) => writer.start()));
     const ids: string[] = [];
-    for (let round = 0; round < times(3, 20); round++) {
-      await delay(random() * 1500);
+    for (let round = 0; round < times(2, 20); round++) {
+      await delay(random() * 1000);
       ids.push((await backUp(place, backups, { baseUrl })).id);
     }
     await Promise.all(writers.map((writer) => writer.stop()));
     server.child.kill("SIGTERM");
     assert.equal((await server.ended).status, 0, server.errors());
     for (const id of ids) {
-      const verified = await verify(place, backups, ["--backup", id]);
-      assert.equal(verified.status, 0, verified.output + verified.errors);
-      assert.match(verified.output, /[1-4] series compared/);
-      const copy = await restored(place, backups, ["--backup", id]);
+      assert.ok((await requireInOrder(backups, { id })).series > 0);
+      const copy = await restored(backups, { id });
       await served(copy, async (_ask, url) => {
         for (const [client, writer] of writers.entries())
           assert.ok(writer.requireSnapshot(await readPlant(reach(url), client), snapshotOf(id)) > 3);
       });
-      const doctor = await runMillrace(["doctor"], {}, copy.folder).ended;
-      assert.equal(doctor.status, 0, doctor.output);
     }
   });
 });
 
 describe("of a filled installation", () => {
   const original = newPlace();
-  let state: Awaited<ReturnType<typeof stateOf>>;
+  /** Three backups of a copy of the original. */
+  const backups = join(temporaryFolder(), "backups");
 
   function copyOfOriginal(): Place {
     const place = newPlace();
@@ -104,11 +117,16 @@ describe("of a filled installation", () => {
     return place;
   }
 
+  function copyOfBackups(): string {
+    const copy = join(temporaryFolder(), "backups");
+    cpSync(backups, copy, { recursive: true });
+    return copy;
+  }
+
   test("a restore has everything, and the next backup copies only what has changed", async () => {
     await fill(original);
-    state = await stateOf(original);
+    const state = await stateOf(original);
     const place = copyOfOriginal();
-    const backups = join(temporaryFolder(), "backups");
     const first = await backUp(place, backups);
     const chunks = poolFiles(backups);
     const second = await backUp(place, backups);
@@ -119,12 +137,15 @@ describe("of a filled installation", () => {
       assert.ok(third.added < 1_500_000, `${third.added} of ${first.added}`);
     });
     for (const chunk of chunks) assert.ok(poolFiles(backups).includes(chunk));
-    const copy = await restored(place, backups, ["--backup", first.id]);
+    const copy = newPlace();
+    const ended = await run(place, ["restore", backups, "--to", copy.data, "--backup", first.id]).ended;
+    assert.equal(ended.status, 0, ended.output + ended.errors);
     assert.deepEqual(await stateOf(copy), state);
     const listed = await run(place, ["backup", "--list", backups]).ended;
     assert.equal(listed.output.trim().split("\n").length, 4, listed.output);
-    const later = await restored(place, backups);
-    await served(later, async (ask) =>
+    const verify = await run(place, ["verify", backups]).ended;
+    assert.equal(verify.status, 0, verify.output + verify.errors);
+    await served(await restored(backups), async (ask) =>
       assert.match((await ask("GET /assets?limit=1000")).text, /added later/),
     );
   });
@@ -145,7 +166,7 @@ describe("of a filled installation", () => {
       assert.equal((await put(url, "bytes 0-99/200", new Uint8Array(100))).status, 308);
       await backUp(place, backups, { baseUrl });
     });
-    await served(await restored(place, backups), async (_ask, baseUrl) => {
+    await served(await restored(backups), async (_ask, baseUrl) => {
       const progress = await put(`${baseUrl}${path}`, "bytes */200");
       assert.deepEqual([progress.status, progress.headers.get("range")], [308, null]);
       assert.equal((await put(`${baseUrl}${path}`, "bytes 0-199/200", new Uint8Array(200))).status, 200);
@@ -162,45 +183,43 @@ describe("of a filled installation", () => {
     await backUp(place, backups, { more });
     const again = await backUp(place, backups, { more });
     assert.ok(again.added < 100_000, `${again.added}`);
-    for (const [words, problem] of [
-      [["--passphrase-file", wrong], /not the one of this backup folder/],
-      [[], /are encrypted; name the passphrase file/],
-    ] as const) {
-      const refused = await verify(place, backups, words);
-      assert.equal(refused.status, 1);
-      assert.match(refused.errors, problem);
-    }
+    await assert.rejects(verified(backups, { passphraseFile: wrong }), /not the one of this backup folder/);
+    await assert.rejects(verified(backups), /are encrypted; name the passphrase file/);
     const names = ["level", "drawing", "millrace-points", "catalog.db"].map((name) => Buffer.from(name));
     for (const path of readdirSync(backups, { recursive: true, encoding: "utf8", withFileTypes: true })) {
       if (!path.isFile()) continue;
       const bytes = readFileSync(join(path.parentPath, path.name));
       for (const name of names) assert.ok(!bytes.includes(name), `${path.name} has ${name}`);
     }
-    assert.equal((await verify(place, backups, more)).status, 0);
-    assert.deepEqual(await stateOf(await restored(place, backups, more)), state);
+    await requireInOrder(backups, { passphraseFile: right });
+    const copy = await restored(backups, { passphraseFile: right });
+    assert.deepEqual(readFileSync(join(copy.data, "secret")), readFileSync(join(place.data, "secret")));
   });
 
   test("a damaged, shortened or missing chunk is found, and nothing is restored from it", async () => {
-    const place = copyOfOriginal();
-    const whole = join(temporaryFolder(), "backups");
-    await backUp(place, whole);
     const random = randomFrom(seed);
-    const paths = poolFiles(whole);
+    const { repository, manifest } = await chooseBackup(backups, {});
+    const names = new Set(manifest.listing);
+    for await (const { chunks } of readListing(repository.pool, manifest.listing))
+      for (const name of chunks) names.add(name);
+    const paths = poolFiles(backups).filter((path) => names.has(basename(path)));
     for (let round = 0; round < times(3, 60); round++) {
-      const backups = join(temporaryFolder(), "backups");
-      cpSync(whole, backups, { recursive: true });
-      const path = join(backups, "pool", paths[Math.floor(random() * paths.length)]!);
+      const damaged = copyOfBackups();
+      const path = join(damaged, "pool", paths[Math.floor(random() * paths.length)]!);
       const bytes = readFileSync(path);
       const at = Math.floor(random() * bytes.length);
       const kind = round % 3;
       if (kind === 0) bytes[at]! ^= 1 << Math.floor(random() * 8);
       if (kind === 2) rmSync(path);
       else writeFileSync(path, kind === 1 ? bytes.subarray(0, at) : bytes);
-      const verified = await verify(place, backups);
-      assert.equal(verified.status, 3, `${path} ${kind} ${at}: ${verified.output}${verified.errors}`);
-      assert.match(verified.output, kind === 2 ? /it is missing/ : /checksum is wrong/);
+      const { findings } = await verified(damaged);
+      assert.match(findings.join("\n"), kind === 2 ? /it is missing/ : /checksum is wrong/, `${path} ${at}`);
+      await assert.rejects(restored(damaged), DamagedChunk);
+      if (round > 0) continue;
+      const verify = await run(original, ["verify", damaged]).ended;
+      assert.equal(verify.status, 3, verify.output + verify.errors);
       const target = newPlace();
-      const refused = await run(place, ["restore", backups, "--to", target.data]).ended;
+      const refused = await run(original, ["restore", damaged, "--to", target.data]).ended;
       assert.equal(refused.status, 1);
       assert.match(refused.errors, /is damaged/);
       assert.ok(!existsSync(target.data));
@@ -208,27 +227,23 @@ describe("of a filled installation", () => {
   });
 
   test("a damaged manifest is refused, and the backup before it is whole", async () => {
-    const place = copyOfOriginal();
-    const backups = join(temporaryFolder(), "backups");
-    const first = await backUp(place, backups);
-    const second = await backUp(place, backups);
-    const path = join(backups, "backups", `${second.id}.manifest`);
+    const damaged = copyOfBackups();
+    const [before, newest] = manifestsIn(damaged).sort().slice(-2) as [string, string];
+    const path = join(damaged, "backups", `${newest}.manifest`);
     const bytes = readFileSync(path);
     bytes[20]! ^= 1;
     writeFileSync(path, bytes);
-    const refused = await verify(place, backups);
-    assert.equal(refused.status, 1);
-    assert.match(refused.errors, /manifest .* is damaged/);
-    assert.equal((await verify(place, backups, ["--backup", first.id])).status, 0);
-    await backUp(place, backups);
-    assert.equal((await verify(place, backups)).status, 0);
+    await assert.rejects(verified(damaged), /manifest .* is damaged/);
+    await requireInOrder(damaged, { id: before });
+    await backUp(copyOfOriginal(), damaged);
+    await requireInOrder(damaged);
   });
 
   test("killed at random times, server or command leave no backup, and the next one is whole", async () => {
     const place = copyOfOriginal();
     const backups = join(temporaryFolder(), "backups");
     const random = randomFrom(seed);
-    for (let round = 0; round < times(4, 40); round++) {
+    for (let round = 0; round < times(2, 40); round++) {
       const server = await serveMillrace(place.settings, place.folder);
       const { baseUrl } = server;
       const before = manifestsIn(backups);
@@ -244,35 +259,13 @@ describe("of a filled installation", () => {
         await server.ended;
       } else assert.ok([0, 1].includes((await command.ended).status!));
       for (const id of manifestsIn(backups).filter((one) => !before.includes(one)))
-        assert.equal((await verify(place, backups, ["--backup", id])).status, 0);
+        await requireInOrder(backups, { id });
     }
     const { id } = await backUp(place, backups);
-    assert.equal((await verify(place, backups, ["--backup", id])).status, 0);
-    const copy = await restored(place, backups);
+    await requireInOrder(backups, { id });
+    const copy = await restored(backups, { id });
     assert.deepEqual((await stateOf(copy)).texts, (await stateOf(place)).texts);
     assert.ok(!existsSync(join(place.data, "backup-links")));
-  });
-
-  test("a restore that is killed leaves nothing in place, and the same command starts again", async () => {
-    const place = copyOfOriginal();
-    const backups = join(temporaryFolder(), "backups");
-    await backUp(place, backups);
-    const target = newPlace();
-    const killer = new URL("../../test/support/kill-at-step.ts", import.meta.url).pathname;
-    const steps = join(target.folder, "steps");
-    for (const at of [1, 4, 8]) {
-      writeFileSync(steps, "");
-      const environment = { NODE_OPTIONS: `--import ${killer}`, KILL_STEPS: steps, KILL_AT: String(at) };
-      const words = ["restore", backups, "--to", target.data];
-      const ended = await runMillrace(words, environment, place.folder).ended;
-      assert.equal(ended.signal, "SIGKILL", ended.output + ended.errors);
-      assert.ok(!existsSync(target.data));
-    }
-    const ended = await run(place, ["restore", backups, "--to", target.data]).ended;
-    assert.equal(ended.status, 0, ended.errors);
-    assert.deepEqual(await stateOf(target), state);
-    const full = await run(place, ["restore", backups, "--to", target.data]).ended;
-    assert.match(full.errors, /is not empty/);
   });
 
   test("only who can read the data folder makes backups, elsewhere than in it, one at a time", async () => {
@@ -321,7 +314,7 @@ describe("of a filled installation", () => {
     assert.match(refused.errors, /No backup was made: .*ENOSPC/);
     assert.deepEqual(manifestsIn(seen), [first.id]);
     await ask("POST /assets", { items: [{ name: "after the full disk" }] });
-    assert.equal((await verify(place, seen)).status, 0);
+    await requireInOrder(seen);
     server.child.kill("SIGTERM");
     assert.equal((await server.ended).status, 0);
   });

@@ -201,8 +201,11 @@ export class Backups {
     const { snapshotMs, pausedMs, isFrozen } = await catalog.write("system", async (tx) => {
       await tx.get(manifestTable, [ownFolder]); // From here on, no other write of the catalog runs.
       const begunMs = system.monotonicMs();
-      await frozen.linkJournal(links);
-      const snapshotMs = system.nowMs();
+      let snapshotMs = 0;
+      // Datapoints that are acknowledged after the cut are not in the backup.
+      await frozen.linkJournal(links, () => {
+        snapshotMs = system.nowMs();
+      });
       const isFrozen = await client.freezeCatalog();
       return { snapshotMs, isFrozen, pausedMs: Math.round(system.monotonicMs() - begunMs) };
     });

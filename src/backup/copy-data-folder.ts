@@ -4,13 +4,15 @@ import { type FileHandle, open, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { StartRefused } from "../data-folder.ts";
+import { unlessMissing } from "../lib/missing-file.ts";
 import { version } from "../lib/version.ts";
 import { limits } from "../limits.ts";
-import type { FrozenCatalog, NamedBlob } from "./frozen-catalog.ts";
+import type { NamedBlob } from "../storage/sql/dialects/sqlite/peek.ts";
+import type { FrozenCatalog } from "./frozen-catalog.ts";
 import { filesOf, type ListedPart, ListingWriter, readListing } from "./listing.ts";
 import type { CopyProgress, CopyResult, CopyTask, Snapshot } from "./messages.ts";
 import { chunkBytes } from "./pool.ts";
-import { idOf, type Repository } from "./repository.ts";
+import { idOf, manifestPath, type Repository } from "./repository.ts";
 
 export interface Copy extends CopyTask {
   readonly snapshot: Snapshot;
@@ -26,6 +28,8 @@ export async function copyDataFolder(
   const { repository, catalog, snapshot } = copy;
   const { pool } = repository;
   const previous = (await repository.ids()).at(-1);
+  const id = idOf(snapshot.snapshotMs);
+  if (previous !== undefined && id <= previous) throw newerExists(previous, repository);
   const copier = new Copier(copy, report);
   await copier.measure();
   for (const [path, source] of await frozenFiles(copy)) await copier.copyFile(path, source);
@@ -33,13 +37,17 @@ export async function copyDataFolder(
   for (const blob of catalog.blobs()) await copier.copyBlob(blob, blobs);
   const { snapshotMs, sample } = snapshot;
   const { files, bytes, missing } = copier;
-  const [id, listing] = [idOf(snapshotMs), await copier.listing.end()];
-  if (previous !== undefined && id <= previous)
-    throw new StartRefused(`The backup ${previous} is newer than this one: compare the clocks`);
+  const listing = await copier.listing.end();
   const counts = catalog.counts();
   await repository.writeManifest({ id, snapshotMs, version, files, bytes, counts, missing, sample, listing });
   return { id, snapshotMs, files, bytes, missing, bytesStored: pool.stored.bytes };
 }
+
+const newerExists = (id: string, { place }: Repository) =>
+  new StartRefused(
+    `The folder has the backup ${id}, which is newer than now: a clock is or was wrong. ` +
+      `Set the clock right. If that time is wrong, move ${manifestPath(id)} out of ${place.name}`,
+  );
 
 /** The files of the data folder except blobs, with their places. */
 async function frozenFiles({ data, snapshot }: Copy): Promise<[string, string][]> {
@@ -127,7 +135,7 @@ class Copier {
     const known = await this.#inPrevious([project, id], previous);
     if (known?.bytes === bytes && (await this.#hasAll(known.chunks))) return this.#add(known);
     const source = join(this.#copy.data, path);
-    const file = await open(source, constants.O_RDONLY | constants.O_NOFOLLOW).catch(unlessMissing);
+    const file = await unlessMissing(open(source, constants.O_RDONLY | constants.O_NOFOLLOW));
     if (file === undefined) {
       this.missing.push(path);
       return;
@@ -223,8 +231,4 @@ async function readWhole(file: Pick<FileHandle, "read">, into: Uint8Array, posit
     if (bytesRead === 0) throw new Error("a file became shorter while it was copied");
     done += bytesRead;
   }
-}
-
-function unlessMissing(problem: NodeJS.ErrnoException): undefined {
-  if (problem.code !== "ENOENT") throw problem;
 }

@@ -31,7 +31,7 @@ export interface Encryption {
   readonly cost: number;
   readonly blockSize: number;
   readonly salt: string;
-  /** Tells a wrong passphrase. */
+  /** Detects a wrong passphrase. */
   readonly check: string;
 }
 

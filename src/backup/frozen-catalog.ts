@@ -3,15 +3,20 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { attachmentTable, fileTable } from "../resources/files/schema.ts";
 import { timeSeriesTable } from "../resources/timeseries/schema.ts";
+import { blobsNamedIn, type NamedBlob } from "../storage/sql/dialects/sqlite/peek.ts";
 
 /** How long readers of an older state may delay it. The server accepts no change of the catalog meanwhile. */
 const freezeMsMax = 1_000;
 const retryMs = 5;
 
-export interface NamedBlob {
-  readonly project: number;
-  readonly id: number;
-  readonly bytes: number;
+/** The tables whose records name blobs. */
+export const blobTables = [fileTable.name, attachmentTable.name];
+
+/** The numbers of records of which a backup has a count. */
+export function countsIn(database: DatabaseSync): { readonly series: number; readonly files: number } {
+  const count = (table: string) =>
+    Number(database.prepare(`SELECT count(*) AS count FROM "${table}"`).get()!["count"]);
+  return { series: count(timeSeriesTable.name), files: count(fileTable.name) };
 }
 
 export class FrozenCatalog {
@@ -35,19 +40,12 @@ export class FrozenCatalog {
     return true;
   }
 
-  counts(): { readonly series: number; readonly files: number } {
-    const count = (table: string) =>
-      Number(this.#database.prepare(`SELECT count(*) AS count FROM "${table}"`).get()!["count"]);
-    return { series: count(timeSeriesTable.name), files: count(fileTable.name) };
+  counts(): ReturnType<typeof countsIn> {
+    return countsIn(this.#database);
   }
 
-  /** The blobs that records name, by project and id. */
   blobs(): Iterable<NamedBlob> {
-    const ofTable = (table: string) =>
-      `SELECT in_project AS project, content AS id, contentBytes AS bytes FROM "${table}"
-       WHERE content IS NOT NULL`;
-    const sql = `${ofTable(fileTable.name)} UNION ALL ${ofTable(attachmentTable.name)} ORDER BY 1, 2`;
-    return this.#database.prepare(sql).iterate() as unknown as Iterable<NamedBlob>;
+    return blobsNamedIn(this.#database, blobTables);
   }
 
   #emptyLog(): boolean {

@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { access, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { syncFolder } from "../lib/durable-files.ts";
+import { unlessMissing } from "../lib/missing-file.ts";
 
 export interface BackupPlace {
   /** For messages. */
@@ -14,6 +15,8 @@ export interface BackupPlace {
   /** Whole or not at all; durable after `sync`. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
+  /** Lets `sync` also cover the names in a folder that a killed process may have written. */
+  syncLater(path: string): void;
   /** Removes what a killed process left half-written. Call it while no backup is written. */
   removeDrafts(path: string): Promise<void>;
   /** Makes everything written so far survive a power failure. */
@@ -78,6 +81,11 @@ export class FolderPlace implements BackupPlace {
     this.#unsynced.add(dirname(join(this.name, path)));
   }
 
+  syncLater(path: string): void {
+    for (let folder = join(this.name, path); folder.length >= this.name.length; folder = dirname(folder))
+      this.#unsynced.add(folder);
+  }
+
   async sync(): Promise<void> {
     for (const folder of this.#unsynced) await syncFolder(folder);
     this.#unsynced.clear();
@@ -92,19 +100,10 @@ export class FolderPlace implements BackupPlace {
 const draftEnd = ".new";
 const isDraft = (name: string): boolean => name.endsWith(draftEnd);
 
-/** Whether the folder has anything in it. */
+/** Whether the folder is empty or missing. */
 export async function isEmptyFolder(folder: string): Promise<boolean> {
   const found = await unlessMissing(stat(folder));
   if (found === undefined) return true;
   await access(folder, constants.R_OK | constants.X_OK);
   return found.isDirectory() && (await readdir(folder)).length === 0;
-}
-
-async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await result;
-  } catch (problem) {
-    if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw problem;
-  }
 }

@@ -38,8 +38,8 @@ export class Pool {
   /** Stores the bytes unless the pool has them; returns their name. */
   async add(bytes: Uint8Array): Promise<string> {
     const name = this.#encoding.nameOf(bytes);
+    if (await this.has(name)) return name;
     const known = await this.#namesLike(name);
-    if (known.has(name)) return name;
     const stored = this.#encoding.encode(name, packed(bytes));
     await this.#place.write(pathOf(name), stored);
     known.add(name);
@@ -48,8 +48,12 @@ export class Pool {
     return name;
   }
 
+  /** Whether the pool has the chunk. If so, `sync` of the place makes sure that its name is durable. */
   async has(name: string): Promise<boolean> {
-    return (await this.#namesLike(name)).has(name);
+    const isKnown = (await this.#namesLike(name)).has(name);
+    // A backup that was killed, or whose machine lost power, may not have synced the folder.
+    if (isKnown) this.#place.syncLater(folderOf(name));
+    return isKnown;
   }
 
   /** Throws `DamagedChunk`. */

@@ -1,12 +1,13 @@
-// Which backups stay, and that pruning removes their chunks never, and those of removed backups always.
+// Pruning keeps the chosen backups whole. It removes all chunks that only removed backups had.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { addBackup } from "../../test/support/backup-folder.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { randomFrom, seed, times } from "../../test/support/proof.ts";
-import { ListingWriter, readListing } from "./listing.ts";
+import { readListing } from "./listing.ts";
 import { FolderPlace } from "./place.ts";
 import { DamagedChunk } from "./pool.ts";
 import { keptIds, parseKeep, prune } from "./prune.ts";
@@ -61,21 +62,8 @@ async function made(days: number, passphrase?: string): Promise<Made> {
   let files = Array.from({ length: 6 }, () => randomBytes(1 + Math.floor(random() * 5000)));
   for (let day = 0; day < days; day++) {
     files = files.map((file) => (random() < 0.5 ? file : randomBytes(1 + Math.floor(random() * 5000))));
-    const listing = new ListingWriter(repository.pool);
-    for (const [id, bytes] of files.entries()) {
-      const chunks = [await repository.pool.add(bytes)];
-      await listing.add({ path: `blobs/1/${id}`, bytes: bytes.length, chunks });
-    }
-    const snapshotMs = Date.UTC(2026, 0, 1 + day);
-    const counts = { series: 0, files: files.length };
-    const about = { version: "1", files: files.length, bytes: 0, counts, missing: [], sample: [] };
-    await repository.writeManifest({
-      id: idOf(snapshotMs),
-      snapshotMs,
-      ...about,
-      listing: await listing.end(),
-    });
-    contents.set(idOf(snapshotMs), files);
+    const paths = new Map(files.map((bytes, id) => [`blobs/1/${id}`, bytes]));
+    contents.set(await addBackup(repository, Date.UTC(2026, 0, 1 + day), paths), files);
   }
   return { folder, contents, open };
 }
@@ -126,6 +114,24 @@ test(`what stays is whole, and nothing else is left, PROOF_SEED=${seed}`, async 
     );
     assert.deepEqual(await prune(await all.open(), keep), { backups: 0, chunks: 0 });
   }
+});
+
+test("folders with chunks of an earlier backup, which may have been killed, are synced again", async () => {
+  const { folder, open } = await made(1);
+  const later: string[] = [];
+  class Watched extends FolderPlace {
+    override syncLater(path: string): void {
+      later.push(path);
+      super.syncLater(path);
+    }
+  }
+  const [id] = await (await open()).ids();
+  const [name] = (await (await open()).manifest(id!)).listing;
+  const { pool, place } = await Repository.open(new Watched(folder), undefined);
+  assert.ok(await pool.has(name!));
+  assert.ok(!(await pool.has("00")));
+  assert.deepEqual(later, [`pool/${name!.slice(0, 2)}`]);
+  await place.sync();
 });
 
 test("if a backup that stays is damaged, nothing is removed", async () => {

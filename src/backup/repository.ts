@@ -119,7 +119,8 @@ export class Repository {
   }
 }
 
-const manifestPath = (id: string): string => `${manifestFolder}/${id}.manifest`;
+/** The file of a backup, in the folder of backups. */
+export const manifestPath = (id: string): string => `${manifestFolder}/${id}.manifest`;
 
 const sumOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 

@@ -1,13 +1,14 @@
 // Writes the files of a backup into a new data folder, and verifies each chunk on the way.
 import { constants } from "node:fs";
-import { mkdir, open, rename, rm, statfs, writeFile } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat, statfs, unlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StartRefused } from "../data-folder.ts";
+import { restoreMarkName, StartRefused } from "../data-folder.ts";
 import { syncFolder } from "../lib/durable-files.ts";
-import { fileTable, uploadTable } from "../resources/files/schema.ts";
-import { timeSeriesTable } from "../resources/timeseries/schema.ts";
+import { unlessMissing } from "../lib/missing-file.ts";
+import { uploadTable } from "../resources/files/schema.ts";
 import { addFunctions } from "../storage/sql/dialects/sqlite/functions.ts";
+import { countsIn } from "./frozen-catalog.ts";
 import { type ListedPart, readListing } from "./listing.ts";
 import { FolderPlace, isEmptyFolder } from "./place.ts";
 import { type BackupManifest, passphraseIn, Repository } from "./repository.ts";
@@ -28,39 +29,45 @@ export async function chooseBackup(
   return { repository, manifest: await repository.manifest(chosen) };
 }
 
-/** In a folder that a restore is filling. */
-const markName = "restore-under-way";
-
 /**
- * Restores into `target`, which is empty or missing; it appears there only when it is complete. Throws
- * `StartRefused` and `DamagedChunk`.
+ * Restores into `target`, which is empty or missing, or has an interrupted restore. A missing target appears
+ * only when it is complete; one that exists, such as a mount point, is filled in place. Until all is there, a
+ * mark in it keeps servers away. Throws `StartRefused` and `DamagedChunk`.
  */
 export async function restoreBackup(
   backup: ChosenBackup,
   target: string,
   report: (bytesDone: number) => void,
 ): Promise<void> {
-  if (!(await isEmptyFolder(target))) throw new StartRefused(`${target} is not empty`);
-  const draft = join(dirname(target), `${basename(target)}.restoring`);
-  await removeInterrupted(draft);
-  await mkdir(draft, { recursive: true, mode: 0o700 });
-  await writeFile(join(draft, markName), "");
-  await requireSpace(draft, backup.manifest.bytes);
-  await writeFiles(backup, draft, { isWanted: () => true, report });
-  finishCatalog(join(draft, "catalog.db"), backup.manifest);
-  await rm(join(draft, markName));
-  await syncFolder(draft);
-  await rename(draft, target);
-  await syncFolder(dirname(target));
+  try {
+    const isInPlace = (await unlessMissing(stat(target))) !== undefined;
+    const draft = isInPlace ? target : join(dirname(target), `${basename(target)}.restoring`);
+    await makeMarked(draft);
+    await requireSpace(draft, backup.manifest.bytes);
+    await writeFiles(backup, draft, { isWanted: () => true, report });
+    finishCatalog(join(draft, "catalog.db"), backup.manifest);
+    await syncFolder(draft);
+    if (!isInPlace) await rename(draft, target);
+    await syncFolder(dirname(target));
+    await unlink(join(target, restoreMarkName));
+    await syncFolder(target);
+  } catch (problem) {
+    const { syscall, message } = problem as NodeJS.ErrnoException;
+    if (syscall === undefined) throw problem;
+    throw new StartRefused(`Cannot restore to ${target}: ${message}`);
+  }
 }
 
-/** The same command after a kill starts again. */
-async function removeInterrupted(draft: string): Promise<void> {
-  if (await isEmptyFolder(draft)) return;
-  const mark = await open(join(draft, markName), constants.O_RDONLY).catch(() => undefined);
-  if (mark === undefined) throw new StartRefused(`${draft} exists; remove it, or restore to another folder`);
-  await mark.close();
-  await rm(draft, { recursive: true });
+/** Makes a folder that has the mark alone. Removes what an interrupted restore has left there. */
+async function makeMarked(folder: string): Promise<void> {
+  const mark = join(folder, restoreMarkName);
+  const isInterrupted = (await unlessMissing(stat(mark))) !== undefined;
+  if (!isInterrupted && !(await isEmptyFolder(folder))) throw new StartRefused(`${folder} is not empty`);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFile(mark, "");
+  await syncFolder(folder);
+  for (const name of await readdir(folder))
+    if (name !== restoreMarkName) await rm(join(folder, name), { recursive: true });
 }
 
 async function requireSpace(folder: string, bytes: number): Promise<void> {
@@ -83,9 +90,11 @@ export async function writeFiles(
   const writer = new FileWriter(folder);
   let bytesDone = 0;
   let files = 0;
+  let path: string | undefined;
   try {
     for await (const part of readListing(repository.pool, manifest.listing)) {
-      if (part.path !== writer.path) files += 1;
+      if (part.path !== path) files += 1;
+      path = part.path;
       if (!isWanted(part.path)) continue;
       await writer.begin(part);
       for (const name of part.chunks) {
@@ -119,14 +128,10 @@ class FileWriter {
     this.#folder = folder;
   }
 
-  get path(): string | undefined {
-    return this.#part?.path;
-  }
-
   /** Continues the file of the part before, or ends that one. */
   async begin(part: ListedPart): Promise<void> {
     const { path } = part;
-    if (path === this.path) return;
+    if (path === this.#part?.path) return;
     await this.#endFile();
     if (!isPath(path)) throw new StartRefused(`The backup lists ${path}, which is no file of a data folder`);
     const target = join(this.#folder, path);
@@ -178,9 +183,7 @@ function finishCatalog(path: string, { counts }: BackupManifest): void {
   const database = new DatabaseSync(path);
   try {
     addFunctions(database);
-    const count = (table: string) =>
-      Number(database.prepare(`SELECT count(*) AS count FROM "${table}"`).get()!["count"]);
-    const found = { series: count(timeSeriesTable.name), files: count(fileTable.name) };
+    const found = countsIn(database);
     if (found.series !== counts.series || found.files !== counts.files)
       throw new StartRefused(
         `The restored catalog has ${found.series} series and ${found.files} files; ` +

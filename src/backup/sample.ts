@@ -66,7 +66,7 @@ export async function sampleOf(points: PointsStore, chosen: readonly Chosen[]): 
 
 const allTime = { startMs: Number.NEGATIVE_INFINITY, endMs: Number.POSITIVE_INFINITY };
 
-/** What is equal in both samples: it did not change between them. */
+/** Keeps the values that are equal in both samples. */
 export function unchanged(before: readonly PointsSample[], after: readonly PointsSample[]): PointsSample[] {
   return before.map(({ project, series, isString, first, last }, index) => ({
     ...{ project, series, isString },

@@ -1,15 +1,13 @@
 // Verifies a backup: reads every chunk, restores databases and journal to a temporary folder, examines them
 // as `millrace doctor` does, and compares a sample of the datapoints with those that the server had.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { examineParts, pointsFolderOf } from "../data-parts.ts";
-import { attachmentTable, fileTable } from "../resources/files/schema.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import { openEmbeddedPoints } from "../storage/embedded-points/embedded-points.ts";
 import type { Finding } from "../storage/findings.ts";
 import { examineDatabase } from "../storage/sql/dialects/sqlite/doctor.ts";
 import { namedBlobs } from "../storage/sql/dialects/sqlite/peek.ts";
+import { blobTables } from "./frozen-catalog.ts";
 import { filesOf, readListing } from "./listing.ts";
 import { DamagedChunk } from "./pool.ts";
 import { type ChosenBackup, writeFiles } from "./restore.ts";
@@ -25,22 +23,20 @@ export interface Verification {
 }
 
 const isBlob = (path: string): boolean => /^blobs\/\d+\//.test(path);
+/** Nothing that is examined needs the secret. */
+const isExamined = (path: string): boolean => !isBlob(path) && path !== "secret";
 
+/** Restores into `folder`, which is empty; the caller removes it. */
 export async function verifyBackup(
   backup: ChosenBackup,
-  { temporary = tmpdir(), report }: { temporary?: string | undefined; report: (bytesDone: number) => void },
+  { folder, report }: { readonly folder: string; readonly report: (bytesDone: number) => void },
 ): Promise<Verification> {
   const { files, bytes, sample } = backup.manifest;
   const { findings, sizes } = await checkChunks(backup, report);
   const verification = { files, bytes, series: sample.length };
   if (findings.length > 0) return { ...verification, findings };
-  const folder = await mkdtemp(join(temporary, "millrace-verify-"));
-  try {
-    await writeFiles(backup, folder, { isWanted: (path) => !isBlob(path), report: () => undefined });
-    return { ...verification, findings: await findingsIn(folder, backup, sizes) };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await writeFiles(backup, folder, { isWanted: isExamined, report: () => undefined });
+  return { ...verification, findings: await findingsIn(folder, backup, sizes) };
 }
 
 /** Reads every chunk once. `sizes` are those of blobs. */
@@ -95,7 +91,7 @@ async function findingsIn(
   const ofPoints = store.findings.map((one) => ({ ...one, file: `points/${one.file}` }));
   const findings = [...ofParts, ...ofPoints].map(lineOf);
   const missing = new Set(manifest.missing);
-  for (const { project, id, bytes } of namedBlobs(catalogFile, [fileTable.name, attachmentTable.name])) {
+  for (const { project, id, bytes } of namedBlobs(catalogFile, blobTables)) {
     const path = `blobs/${project}/${id}`;
     const found = sizes.get(path);
     if (found !== bytes && !missing.has(path))

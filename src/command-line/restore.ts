@@ -20,7 +20,8 @@ export const restore: Command = {
 
 Writes a backup into a data folder, which must not exist or be empty: the newest backup of <folder>, else that
 of --backup (millrace backup --list <folder>). Verifies every chunk on the way. The data folder appears when
-it is complete; an interrupted restore leaves <data folder>.restoring, and the same command starts again.
+it is complete; an interrupted restore leaves <data folder>.restoring, and the same command starts again. A
+folder that exists, such as a mount point, is filled in place; servers refuse it until it is complete.
 Then start the server with MILLRACE_DATA. Stop the old server for good: both have the same keys and secret.
 
 Exit codes: 0, complete; 1, refused, or the backup is damaged.`,

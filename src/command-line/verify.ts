@@ -1,14 +1,17 @@
 // `millrace verify`: checks every part of a backup.
+import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { chooseBackup } from "../backup/restore.ts";
 import { verifyBackup } from "../backup/verify.ts";
+import { VerifyFolder } from "../backup/verify-folder.ts";
 import { count, StatusLine } from "../client/progress.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { expectWords } from "./beside-server.ts";
 import type { Command } from "./command.ts";
 
 const damageFound = 3;
+const interrupted = 130;
 
 const options = {
   backup: { type: "string" },
@@ -22,9 +25,10 @@ export const verify: Command = {
 Verifies the newest backup of <folder>, else that of --backup. Reads every chunk and its checksum. Restores
 catalog, datapoints and journal to a folder below --temporary (else that of the system), and examines them as
 millrace doctor does. Compares a random sample of the datapoints with those that the server had at the time
-of the snapshot. Changes nothing, and needs no server.
+of the snapshot. Changes no backup, and needs no server. Removes the folders that killed calls left below
+--temporary.
 
-Exit codes: 0, in order; 1, refused; ${damageFound}, damaged.`,
+Exit codes: 0, in order; 1, refused; ${damageFound}, damaged; ${interrupted}, interrupted.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     expectWords(positionals, 1, "Name the folder of the backups.");
@@ -38,8 +42,9 @@ Exit codes: 0, in order; 1, refused; ${damageFound}, damaged.`,
         share: bytesDone / manifest.bytes,
         text: `  ${count(bytesDone)} of ${count(manifest.bytes)} bytes`,
       }));
-    const { findings, files, bytes, series } = await verifyBackup(backup, { temporary, report });
-    line.end();
+    const { findings, files, bytes, series } = await inTemporaryFolder(temporary, (folder) =>
+      verifyBackup(backup, { folder, report }),
+    ).finally(() => line.end());
     for (const finding of findings) console.log(finding);
     if (findings.length > 0) {
       console.log(`The backup ${manifest.id} is damaged: ${findings.length} findings`);
@@ -50,3 +55,17 @@ ${series} series compared with the server`);
     return 0;
   },
 };
+
+/** Interrupted, it removes the folder as well: it has a catalog in the clear. */
+async function inTemporaryFolder<Result>(
+  temporary: string | undefined,
+  work: (folder: string) => Promise<Result>,
+): Promise<Result> {
+  using folder = VerifyFolder.make(temporary ?? tmpdir());
+  const stop = () => {
+    folder[Symbol.dispose]();
+    process.exit(interrupted);
+  };
+  process.once("SIGINT", stop).once("SIGTERM", stop);
+  return await work(folder.path);
+}

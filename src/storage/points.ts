@@ -138,8 +138,11 @@ export interface CopyablePoints extends PointsStore {
 
 /** The frozen files and the linked journal together are the store at the time of the link. */
 export interface FrozenPoints {
-  /** Links the journal of every change so far into `folder`. Call it once: the journal is free afterwards. */
-  linkJournal(folder: string): Promise<void>;
+  /**
+   * Links the journal of every change so far into `folder`. Calls `onCut` before it accepts later changes.
+   * Call it once: the journal is free afterwards.
+   */
+  linkJournal(folder: string, onCut: () => void): Promise<void>;
   /** Lets the files change again. */
   thaw(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { countStoredBytes, storedBlobs } from "../../../test/support/stored-blobs.ts";
+import { fail } from "../../errors.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { deleteExpiredUploads } from "./removals.ts";
@@ -273,6 +274,26 @@ test("a non-resumable upload takes a whole file or leaves nothing", async () => 
   assert.equal((await infoOf(fileId))["uploaded"], false);
   assert.equal((await put(url, "0123")).status, 200);
   assert.equal(await textOf(fileId), "0123");
+});
+
+test("while a backup keeps all bytes of files, a request that is taken over is told so", async () => {
+  const { fileId, url } = await start("held", "?resumable=false");
+  const { blobs } = server.app.services;
+  const remove = blobs.remove.bind(blobs);
+  Object.assign(blobs, {
+    remove: async () => {
+      throw fail("file-store-away", { problem: "a backup copies it" });
+    },
+  });
+  try {
+    const first = await beginPut(url, randomBytes(1_000), { "content-length": 2_000 });
+    await until(() => hasStored(url, 1_000), "the beginning on disk");
+    assert.equal((await put(url, "second")).status, 200);
+    assert.equal(await first.status, 409);
+    assert.equal(await textOf(fileId), "second");
+  } finally {
+    Object.assign(blobs, { remove });
+  }
 });
 
 test("a body shorter or longer than its Content-Range, of no announced length, does not count", async () => {

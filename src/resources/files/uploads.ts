@@ -18,7 +18,7 @@ import { existingAssets } from "../assets/assets.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
 import { refuseTakenExternalIds, takenExternalIds } from "../common/external-ids.ts";
 import { changeFile } from "./changes.ts";
-import { recordRemovals, removeBlobsOfRequest } from "./removals.ts";
+import { recordRemovals, removeBlobsOfRequest, unlessAway } from "./removals.ts";
 import { fileNamed, fileOfSource, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
 import {
   attachmentTable,
@@ -179,7 +179,8 @@ async function writeBody(services: Services, { key, upload, request, signal }: U
   const taken = new UploadBody(request, at - request.start, signal);
   const received = await services.blobs.put({ key, offset: at, bytes: taken.bytes() });
   const problem = taken.problem();
-  if (problem && !upload.resumable) await services.blobs.remove(key);
+  // The bytes that remain belong to an upload that starts at 0 again.
+  if (problem && !upload.resumable) await unlessAway(() => services.blobs.remove(key));
   else await saveReceived(services, key, taken.isTooLong ? at : received);
   if (problem) throw problem;
   return received;

@@ -302,8 +302,10 @@ class EmbeddedPoints implements CopyablePoints {
       throw failed.reason;
     }
     return {
-      async linkJournal(target) {
-        await linkSegments(folder, await journal.rotate(), target);
+      async linkJournal(target, onCut) {
+        const last = await journal.rotate();
+        onCut();
+        await linkSegments(folder, last, target);
         freeJournal();
       },
       thaw,

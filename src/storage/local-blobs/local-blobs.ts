@@ -6,6 +6,7 @@ import { fail } from "../../errors.ts";
 import { syncFolder } from "../../lib/durable-files.ts";
 import { freeChunk } from "../../lib/free-memory.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { unlessMissing } from "../../lib/missing-file.ts";
 import { limits } from "../../limits.ts";
 import { linkSigner } from "../blob-links.ts";
 import type { BlobKey, BlobStore } from "../blobs.ts";
@@ -155,14 +156,4 @@ async function complete(part: string, path: string): Promise<void> {
   const renamed = await unlessMissing(rename(part, path).then(() => true));
   if (!renamed) await stat(path); // Completed earlier, or the rejection reports the missing blob.
   await syncFolder(dirname(path));
-}
-
-/** Undefined instead of a rejection with ENOENT. */
-async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await result;
-  } catch (problem) {
-    if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw problem;
-  }
 }

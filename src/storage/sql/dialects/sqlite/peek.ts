@@ -23,19 +23,27 @@ export function peekAt(path: string, table: string): Row[] | typeof noTables | u
   }
 }
 
-/** The blobs that the records of these tables name, with their sizes, one after the other. */
-export function* namedBlobs(
-  path: string,
-  tables: readonly string[],
-): Generator<{ readonly project: number; readonly id: number; readonly bytes: number }> {
+export interface NamedBlob {
+  readonly project: number;
+  readonly id: number;
+  readonly bytes: number;
+}
+
+/** The blobs that the records of these tables name, with their sizes, by project and id. */
+export function blobsNamedIn(database: DatabaseSync, tables: readonly string[]): Iterable<NamedBlob> {
+  const ofTables = tables.map(
+    (table) => `SELECT in_project AS project, content AS id, contentBytes AS bytes FROM "${table}"
+      WHERE content IS NOT NULL`,
+  );
+  const sql = `${ofTables.join(" UNION ALL ")} ORDER BY 1, 2`;
+  return database.prepare(sql).iterate() as unknown as Iterable<NamedBlob>;
+}
+
+/** The same of a file. */
+export function* namedBlobs(path: string, tables: readonly string[]): Generator<NamedBlob> {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
-    for (const table of tables) {
-      const sql = `SELECT in_project AS project, content AS id, contentBytes AS bytes FROM "${table}"
-        WHERE content IS NOT NULL ORDER BY project, id`;
-      for (const row of database.prepare(sql).iterate())
-        yield row as { project: number; id: number; bytes: number };
-    }
+    yield* blobsNamedIn(database, tables);
   } finally {
     database.close();
   }

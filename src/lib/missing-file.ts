@@ -1,0 +1,11 @@
+// Treats a missing file as a result instead of a failure.
+
+/** Undefined instead of a rejection with ENOENT. */
+export async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await result;
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw problem;
+  }
+}
