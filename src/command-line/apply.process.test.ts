@@ -121,7 +121,7 @@ test("a change shows old and new, and --prune what it deletes", async () => {
   ]);
 });
 
-test("links to files are followed, those to folders not; a folder without records prunes nothing", async () => {
+test("links to files are followed, and a folder without records prunes nothing", async () => {
   writeAll(join(folder, "elsewhere"), [["groups.yaml", "groups:\n  - { name: linked, capabilities: [] }\n"]]);
   mkdirSync(join(folder, "links"));
   symlinkSync("../elsewhere/groups.yaml", join(folder, "links/groups.yaml"));
