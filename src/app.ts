@@ -3,11 +3,9 @@ import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
-import { ApiKeys } from "./access/api-keys.ts";
 import { Generations } from "./access/generations.ts";
 import { KeyUses } from "./access/key-limits.ts";
-import { Rights } from "./access/rights.ts";
-import { Sessions } from "./access/sessions.ts";
+import { accessOf } from "./access-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { addBackups } from "./backup/backup-routes.ts";
 import { Backups, type BackupsOptions, outsideOfFolder } from "./backup/backups.ts";
@@ -47,12 +45,11 @@ import { closeWithin, listenAt } from "./listening.ts";
 import { type HostedModels, openModelHosting } from "./model-hosting.ts";
 import { pageBuffers } from "./odata/service.ts";
 import { cursorSigner } from "./query/cursor.ts";
-import { ancestorsOf } from "./resources/assets/rows.ts";
 import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
 import { RunningDemos } from "./resources/demo/running-demos.ts";
 import { deleteExpiredUploads, finishRemovals, unlessAway } from "./resources/files/removals.ts";
-import { defaultGroupOf, ensureProject } from "./resources/projects/projects.ts";
+import { ensureProject } from "./resources/projects/projects.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { startSchedules } from "./resources/transformations/schedules/scheduler.ts";
@@ -264,21 +261,6 @@ const rowDeletionsIn = (catalog: Catalog, log: Logger) =>
   new RowDeletions(catalog, ownedRows, (problem) =>
     log.error({ err: problem }, "Could not delete the rows of a deleted raw table or sequence"),
   );
-
-/** The keys and rights of the catalog of a data folder with this secret. */
-export function accessOf(
-  parts: Pick<Services, "ids" | "system"> & Partial<Pick<Services, "lease">> & { readonly catalog: Catalog },
-  secret: Uint8Array,
-): Pick<Services, "keys" | "rights" | "sessions"> {
-  const rights = new Rights({
-    ...parts,
-    defaultGroupOf,
-    ancestorsOf: (projectId, ids) => ancestorsOf(parts.catalog, projectId, ids),
-  });
-  const keys = new ApiKeys({ ...parts, rights, secret: secretFor("api-keys", secret) });
-  const sessions = new Sessions({ ...parts, rights, keys, secret: secretFor("sessions", secret) });
-  return { rights, keys, sessions };
-}
 
 /**
  * Deletes expired uploads and completes removals now and at intervals; returns the function that stops it.

@@ -17,9 +17,9 @@ import { requireCatalog } from "../data-parts.ts";
 import { openInstallation, secretFor } from "../installation.ts";
 import { parseJson } from "../lib/json.ts";
 import { realSystem as system } from "../lib/system.ts";
-import { expectWords, printTable } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
 import { addressOf } from "./sign-in-link.ts";
+import { expectWords, printTable } from "./words.ts";
 
 const filesMissing = 3;
 const interrupted = 130;

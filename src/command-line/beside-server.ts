@@ -1,5 +1,5 @@
-// Opens the data folder for commands, also while a server runs on it, and prints their tables.
-import { accessOf } from "../app.ts";
+// Opens the data folder for commands, also while a server runs on it.
+import { accessOf } from "../access-parts.ts";
 import { catalogBackend, openIds } from "../catalog-backend.ts";
 import { readSettings, type Settings } from "../config.ts";
 import type { Services } from "../context.ts";
@@ -9,7 +9,6 @@ import { requireCatalog } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { byUrlName, type Project } from "../resources/projects/projects.ts";
-import { Misused } from "./command.ts";
 
 /** The catalog of the data folder, with keys, rights and settings. */
 export type Opened = Pick<Services, "catalog" | "ids" | "system" | "keys" | "rights" | "sessions"> & {
@@ -45,19 +44,4 @@ export function withProject(
     if (!project) throw new StartRefused(`There is no project ${urlName} in ${settings.data}`);
     await work(opened, project);
   });
-}
-
-/** Checks the number of words after a command. `missing` is the message if there are too few. */
-export function expectWords(words: readonly string[], count: number, missing: string): void {
-  if (words.length < count) throw new Misused(missing);
-  if (words.length > count) throw new Misused(`Unexpected argument "${words[count]}".`);
-}
-
-/** Prints a table with aligned columns; the last column has no padding. */
-export function printTable(rows: readonly (readonly (string | number)[])[]): void {
-  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => String(row[at]).length)));
-  for (const row of rows) {
-    const cells = row.map((cell, at) => (at < row.length - 1 ? String(cell).padEnd(widths[at]!) : cell));
-    console.log(cells.join("  "));
-  }
 }

@@ -5,8 +5,9 @@ import { type KeyLimits, limitedUnits } from "../access/key-limits.ts";
 import { StartRefused } from "../data-folder.ts";
 import { limits } from "../limits.ts";
 import type { Project } from "../resources/projects/projects.ts";
-import { expectWords, type Opened, printTable, withProject } from "./beside-server.ts";
+import { type Opened, withProject } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
+import { expectWords, printTable } from "./words.ts";
 
 const options = {
   label: { type: "string" },

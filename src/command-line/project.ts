@@ -3,8 +3,9 @@ import { parseArgs } from "node:util";
 import { isProjectName } from "../config.ts";
 import { StartRefused } from "../data-folder.ts";
 import { allProjects, ensureProject } from "../resources/projects/projects.ts";
-import { expectWords, type Opened, printTable, withCatalog } from "./beside-server.ts";
+import { type Opened, withCatalog } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
+import { expectWords, printTable } from "./words.ts";
 
 type Action = (opened: Opened, words: readonly string[]) => Promise<void>;
 

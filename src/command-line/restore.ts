@@ -6,8 +6,8 @@ import { chooseBackup, restoreBackup } from "../backup/restore.ts";
 import { count, StatusLine } from "../client/progress.ts";
 import { StartRefused } from "../data-folder.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
-import { expectWords } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
+import { expectWords } from "./words.ts";
 
 const options = {
   to: { type: "string" },

@@ -7,8 +7,8 @@ import { verifyBackup } from "../backup/verify.ts";
 import { VerifyFolder } from "../backup/verify-folder.ts";
 import { count, StatusLine } from "../client/progress.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
-import { expectWords } from "./beside-server.ts";
 import type { Command } from "./command.ts";
+import { expectWords } from "./words.ts";
 
 const damageFound = 3;
 const interrupted = 130;
