@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { clockOf, naiveBucketStarts, naiveMonthStarts } from "../../../test/support/naive-buckets.ts";
 import { type AskOData, odataOf } from "../../../test/support/odata.ts";
+import { runs } from "../../../test/support/proof.ts";
 import {
   type Item,
   startTestServer,
@@ -204,7 +205,7 @@ test("buckets of random time zones and lengths, over REST and OData", async () =
         "TimeseriesAggregate",
       );
     }),
-    { numRuns: 40 },
+    runs(15, 400),
   );
 });
 
