@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { statSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { get, request } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
@@ -111,7 +111,7 @@ test("keys come and go beside a running server, within a second", async () => {
   const id = /^(\d+) .* gateway$/m.exec(output)![1]!;
   assert.ok(!output.includes(gateway));
   assert.equal((await key("revoke", id)).status, 0);
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  while ((await statusOf(server.baseUrl, path, gateway)) === 200) await delay(50);
   assert.equal(await statusOf(server.baseUrl, path, gateway), 401);
   const again = await key("revoke", id);
   assert.equal(again.status, 1);
@@ -240,12 +240,21 @@ test("a word that is no command is refused with the list of commands", async () 
   }
 });
 
+/** Over a new connection. */
+const isReached = (baseUrl: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const asked = get(`${baseUrl}/health`, { agent: false }, (response) => {
+      response.resume().on("close", () => resolve(true));
+    });
+    asked.on("error", () => resolve(false));
+  });
+
 test("SIGTERM finishes a request whose body is still on its way, and accepts no other", async () => {
   const { baseUrl, output, child, ended } = await serveMillrace({}, folder);
   const key = keyIn(output())!;
   const body = JSON.stringify({ items: [{ name: "late" }] });
   const answered = new Promise<number>((resolve, reject) => {
-    const headers = { "api-key": key, "content-length": body.length };
+    const headers = { "api-key": key, "content-length": body.length, expect: "100-continue" };
     const sent = request(
       `${baseUrl}/api/0.5/projects/default/assets`,
       { method: "POST", headers },
@@ -254,12 +263,15 @@ test("SIGTERM finishes a request whose body is still on its way, and accepts no 
       },
     );
     sent.on("error", reject);
-    sent.write(body.slice(0, 10));
-    setTimeout(() => child.kill("SIGTERM"), 100);
-    setTimeout(() => sent.end(body.slice(10)), 400);
+    // The server has the head of the request.
+    sent.on("continue", async () => {
+      sent.write(body.slice(0, 10));
+      child.kill("SIGTERM");
+      while (await isReached(baseUrl)) await delay(20);
+      sent.end(body.slice(10));
+    });
+    sent.flushHeaders();
   });
-  await new Promise((resolve) => setTimeout(resolve, 250));
-  await assert.rejects(fetch(`${baseUrl}/health`));
   assert.equal(await answered, 200);
   const answeredMs = Date.now();
   assert.equal((await ended).status, 0);

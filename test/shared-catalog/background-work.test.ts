@@ -14,8 +14,8 @@ import { packageOf } from "../support/source-package.ts";
 
 const adminKey = "a-key-of-all-servers-with-enough-letters";
 const leaseMs = 15_000;
-/** Until another server has taken over: the lease, and some for a busy machine. */
-const takenOverMsMax = 4 * leaseMs;
+/** Only a fault lasts as long: a busy machine takes minutes for what else takes the time of a lease. */
+const untilMsMax = 16 * leaseMs;
 
 interface Server extends Awaited<ReturnType<typeof serveMillrace>> {
   readonly ask: Ask;
@@ -41,18 +41,19 @@ function asking(baseUrl: string): AskFunction {
 async function until<Result>(
   read: () => Promise<Result>,
   isWanted: (result: Result) => boolean,
-  withinMs = takenOverMsMax,
 ): Promise<Result> {
-  const endMs = performance.now() + withinMs;
+  const endMs = performance.now() + untilMsMax;
   for (;;) {
     const result = await read();
     if (isWanted(result)) return result;
-    if (performance.now() > endMs) assert.fail(`after ${withinMs} ms: ${JSON.stringify(result)}`);
+    if (performance.now() > endMs) assert.fail(`after ${untilMsMax} ms: ${JSON.stringify(result)}`);
     await pause(100);
   }
 }
 
-describe("background work", { ...needs("postgresql"), ...(hosting.skip && hosting) }, () => {
+// Each test has its own servers and mostly waits, for leases and for the windows of a schedule.
+const options = { ...needs("postgresql"), ...(hosting.skip && hosting), concurrency: 2 };
+describe("background work", options, () => {
   let postgres: PostgresServer;
   before(async () => {
     postgres = await startPostgres();
@@ -167,7 +168,7 @@ class Model:
     assert.equal((await one.ask.v06("POST /demo", { days: 10 })).status, 200);
     await until(
       () => demo(one),
-      ({ percent }) => Number(percent) >= 10,
+      ({ percent }) => Number(percent) >= 2,
     );
     assert.equal((await demo(two))["status"], "RUNNING");
     one.child.kill("SIGKILL");
@@ -178,7 +179,7 @@ class Model:
     assert.equal(failed["status"], "FAILED");
     assert.match(failed["errorMsg"] as string, /^The server stopped while this ran/);
     const isLoaded = ({ status, isLive }: Item) => status === "DONE" && isLive === true;
-    await until(() => demo(two), isLoaded, 2 * takenOverMsMax);
+    await until(() => demo(two), isLoaded);
     for (const { child } of [two]) child.kill("SIGKILL");
   });
 

@@ -1,9 +1,9 @@
 // Measures the longest computation of the main thread in one turn of the event loop, in processor time.
+import { slowness } from "./machine-speed.ts";
 
 /**
  * Runs `work` while other work runs in this thread; returns the most processor time, in ms, that the
- * thread used between two turns of the event loop. A busy machine makes turns longer, but not their processor
- * time.
+ * thread used between two turns of the event loop, on the machine of the bounds.
  */
 export async function longestTurnDuring<Result>(
   work: () => Promise<Result>,
@@ -18,7 +18,8 @@ export async function longestTurnDuring<Result>(
   };
   setImmediate(turn);
   try {
-    return { result: await work(), longestMs: longest / 1000 };
+    const result = await work();
+    return { result, longestMs: longest / 1000 / slowness() };
   } finally {
     isOver = true;
   }

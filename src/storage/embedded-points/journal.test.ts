@@ -64,7 +64,7 @@ it("a damaged last record is damage once a mark says that it was on disk, else a
     await journal.write(change(2));
     const unmarked = await readFile(path);
     journal.writeMark();
-    await setTimeout(50);
+    while ((await readFile(path)).length < unmarked.length + 32) await setTimeout(5);
     const marked = await readFile(path);
     assert.equal(marked.length, unmarked.length + 32);
     for (const [bytes, reports] of [
