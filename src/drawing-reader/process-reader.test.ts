@@ -4,8 +4,9 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { limits } from "../limits.ts";
+import { BoundedOutput } from "../model-runner/bounded-process.ts";
 import { DrawingProblem } from "./drawing-reader.ts";
-import { processDrawingReader } from "./process-reader.ts";
+import { problemOfEnd, processDrawingReader } from "./process-reader.ts";
 
 const folderPrefix = `drawing-test-${process.pid}-`;
 const reader = processDrawingReader({ folderPrefix });
@@ -27,6 +28,19 @@ test("a drawing that needs more memory than the bound is refused", async () => {
   const part = `<text x="1">${"A1 ".repeat(300)}</text>`.repeat(1_000);
   const parts = Array.from({ length: 2_000 }, () => part);
   await assert.rejects(reader.read(svg(...parts), never), isOf(/memory|strings/));
+});
+
+test("the end of the process is named: time, memory, or a crash", () => {
+  const end = (signal: NodeJS.Signals | null, text = "", isLate = false) => {
+    const log = new BoundedOutput(1_000);
+    log.add(Buffer.from(text));
+    return problemOfEnd({ isLate, signal, code: signal === null ? 7 : null, log });
+  };
+  assert.match(end("SIGKILL", "", true), /more than \d+ s$/);
+  assert.match(end("SIGXCPU"), /more than \d+ s$/);
+  assert.match(end("SIGABRT", "FATAL ERROR: JavaScript heap out of memory"), /bytes of memory$/);
+  assert.match(end("SIGSEGV"), /ended by the signal SIGSEGV$/);
+  assert.match(end(null), /ended with the exit code 7$/);
 });
 
 test("a drawing that takes long to read is refused", async () => {

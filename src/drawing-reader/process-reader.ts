@@ -1,15 +1,12 @@
 // Reads each drawing in a Node process of its own, which has bounded memory and time, reads no files but its
 // own source, and has no network.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseJson } from "../lib/json.ts";
-import { Semaphore } from "../lib/semaphore.ts";
 import { limits } from "../limits.ts";
 import { boundedNode } from "../model-runner/bounded-node.ts";
-import { runProcess } from "../model-runner/bounded-process.ts";
+import { type ProcessResult, runProcess } from "../model-runner/bounded-process.ts";
+import { boundedRuns, howEnded, isOutOfMemory, sourceFolder } from "../model-runner/bounded-runs.ts";
 import {
   type DrawingFormat,
   DrawingProblem,
@@ -20,17 +17,9 @@ import {
 
 /** `folderPrefix` is that of the folders of the processes, unique among the servers of this machine. */
 export function processDrawingReader({ folderPrefix }: { readonly folderPrefix: string }): DrawingReader {
-  const semaphore = new Semaphore({ places: limits.drawingsAtOnce, perCaller: limits.drawingsAtOnce });
+  const runs = boundedRuns({ folderPrefix, places: limits.drawingsAtOnce });
   return {
-    read: (request, signal) =>
-      semaphore.use(request.project, signal, async () => {
-        const folder = await mkdtemp(join(tmpdir(), folderPrefix));
-        try {
-          return await readIn(folder, request, signal);
-        } finally {
-          await rm(folder, { recursive: true, force: true });
-        }
-      }),
+    read: (request, signal) => runs(request.project, signal, (folder) => readIn(folder, request, signal)),
   };
 }
 
@@ -60,9 +49,18 @@ async function readIn(
     if ("tags" in reply) return reply.tags;
     throw new DrawingProblem(reply.problem);
   }
+  throw new DrawingProblem(problemOfEnd(ended));
+}
+
+/** Why the process ended without a reply. */
+export function problemOfEnd(
+  ended: Pick<ProcessResult<unknown>, "isLate" | "signal" | "code" | "log">,
+): string {
   if (ended.isLate || ended.signal === "SIGXCPU")
-    throw new DrawingProblem(`reading it takes more than ${limits.drawingMsMax / 1000} s`);
-  throw new DrawingProblem(`reading it takes more than ${limits.drawingMemoryBytesMax} bytes of memory`);
+    return `reading it takes more than ${limits.drawingMsMax / 1000} s`;
+  if (isOutOfMemory(ended))
+    return `reading it takes more than ${limits.drawingMemoryBytesMax} bytes of memory`;
+  return `the process that reads it ended ${howEnded(ended)}`;
 }
 
 /** Undefined if the process has ended without a whole reply. */
@@ -79,7 +77,6 @@ async function textOf(output: Readable): Promise<string | undefined> {
 }
 
 const program = fileURLToPath(new URL("./engine/drawing-process.ts", import.meta.url));
-const sourceFolder = dirname(dirname(program).replace(/[^/\\]+$/, ""));
 /** The packages that the process imports, and where their folders are from there. */
 const packages = [
   ["saxes", "."],

@@ -8,6 +8,7 @@ import { getPriority, tmpdir } from "node:os";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import { limits } from "../limits.ts";
 import { processSqlRunner } from "./process-runner.ts";
 import {
   type SqlColumn,
@@ -93,13 +94,15 @@ const plant = {
   "plant.odd names": ['{"a.b":1,"q\\"uo\'te":"two","Key":3,"A":null,"a":5,"big":12345678901234567}'],
 };
 
+const opened = (source: SqlSource) => async () => ({ source, close() {} });
+
 async function run(sql: string, more: Partial<SqlRequest> = {}, until: AbortSignal = signal) {
   const source = new TestSource(plant);
   const columns: SqlColumn[] = [];
   const rows: SqlRow[] = [];
   const summary = await runner.run(
     {
-      ...{ sql, source, project: "p" },
+      ...{ sql, openSource: opened(source), project: "p" },
       onColumns: (found) => void columns.push(...found),
       onRows: (batch) => void rows.push(...batch),
       ...more,
@@ -320,7 +323,7 @@ test("errors of the source and of the consumer reject as they are; an abort ends
   broken.describe = async () => {
     throw new RangeError("no catalog");
   };
-  await assert.rejects(run("select * from plant.pumps", { source: broken }), RangeError);
+  await assert.rejects(run("select * from plant.pumps", { openSource: opened(broken) }), RangeError);
   const onRows = () => {
     throw new TypeError("no room");
   };
@@ -328,10 +331,36 @@ test("errors of the source and of the consumer reject as they are; an abort ends
   const aborted = new AbortController();
   const request: SqlRequest = {
     sql: "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n",
-    ...{ source: new TestSource(plant), project: "p", onRows: () => {} },
+    ...{ openSource: opened(new TestSource(plant)), project: "p", onRows: () => {} },
     onColumns: () => aborted.abort(new EvalError("enough")),
   };
   await assert.rejects(runner.run(request, aborted.signal), EvalError);
+});
+
+test("a query that waits for a place has no open source, and none is open while rows are read", async () => {
+  const places = limits.sqlRunsAtOnce;
+  const [full, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const open = new Set<SqlSource>();
+  const count = { opened: 0, reading: 0 };
+  const request = {
+    async openSource() {
+      count.opened += 1;
+      const source = new TestSource(plant);
+      open.add(source);
+      return { source, close: () => void open.delete(source) };
+    },
+    async onRows() {
+      count.reading += 1;
+      if (count.reading === places) full.resolve();
+      await go.promise;
+    },
+  };
+  const runs = Array.from({ length: places + 3 }, () => run("select key from plant.pumps", request));
+  await full.promise;
+  assert.deepEqual([count, open.size], [{ opened: places, reading: places }, 0]);
+  go.resolve();
+  await Promise.all(runs);
+  assert.deepEqual([count.opened, open.size], [places + 3, 0]);
 });
 
 test("the process of a query has no network and starts no programs", async () => {
@@ -398,9 +427,11 @@ const childrenOf = (parent: number): { readonly pid: number; readonly command: r
 test("a query ends with its server, also when that is killed", async (t) => {
   const endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n";
   const program = `
-    import { processSqlRunner } from ${JSON.stringify(new URL("process-runner.ts", import.meta.url))};
+    import { limits } from "../limits.ts";
+import { processSqlRunner } from ${JSON.stringify(new URL("process-runner.ts", import.meta.url))};
     const source = { describe: async () => undefined, read: () => [], lastCommit: async () => 0 };
-    const request = { sql: "${endless}", source, project: "p", onRows() {} };
+    const openSource = async () => ({ source, close() {} });
+    const request = { sql: "${endless}", openSource, project: "p", onRows() {} };
     const onColumns = () => console.log("computes");
     const folderPrefix = "${folderPrefix}killed-";
     await processSqlRunner({ folderPrefix }).run({ ...request, onColumns }, new AbortController().signal);

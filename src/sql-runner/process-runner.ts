@@ -1,17 +1,15 @@
 // Runs each query in a Node process of its own, which has bounded memory, time and files, and no network.
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseJson } from "../lib/json.ts";
-import { Semaphore } from "../lib/semaphore.ts";
 import { limits } from "../limits.ts";
 import { boundedNode } from "../model-runner/bounded-node.ts";
-import { runProcess } from "../model-runner/bounded-process.ts";
+import { type ProcessResult, runProcess } from "../model-runner/bounded-process.ts";
+import { boundedRuns, howEnded, isOutOfMemory, sourceFolder } from "../model-runner/bounded-runs.ts";
 import { type EncodedValue, type EngineMessage, frameOf, framesIn, type QueryTask } from "./frames.ts";
 import { ReplyQueue } from "./reply-queue.ts";
 import {
+  type OpenSource,
   type SqlBound,
   SqlFailure,
   type SqlLimits,
@@ -25,17 +23,16 @@ import {
 
 /** `folderPrefix` is that of the folders of runs, unique among the servers of this machine. */
 export function processSqlRunner({ folderPrefix }: { readonly folderPrefix: string }): SqlRunner {
-  const places = limits.sqlRunsAtOnce;
-  const semaphore = new Semaphore({ places, perCaller: places });
+  const runs = boundedRuns({ folderPrefix, places: limits.sqlRunsAtOnce });
   return {
     run: (request, signal) =>
-      semaphore.use(request.project, signal, async () => {
+      runs(request.project, signal, async (folder) => {
         if (request.sql.length > limits.sqlLengthMax) throw tooLong();
-        const folder = await mkdtemp(join(tmpdir(), folderPrefix));
+        const open = await request.openSource();
         try {
-          return await runIn(folder, request, signal);
+          return await runIn(folder, { request, open }, signal);
         } finally {
-          await rm(folder, { recursive: true, force: true });
+          open.close();
         }
       }),
   };
@@ -56,7 +53,16 @@ const usualLimits: SqlLimits = {
 
 type End = Pick<Extract<EngineMessage, { kind: "done" }>, "summary"> | { readonly problem: SqlProblem };
 
-async function runIn(folder: string, request: SqlRequest, signal: AbortSignal): Promise<SqlSummary> {
+interface OpenRequest {
+  readonly request: SqlRequest;
+  readonly open: OpenSource;
+}
+
+async function runIn(
+  folder: string,
+  { request, open }: OpenRequest,
+  signal: AbortSignal,
+): Promise<SqlSummary> {
   const { sql, marks, firstRows } = request;
   const bounds: SqlLimits = { ...usualLimits, ...request.limits };
   const replies = new ReplyQueue();
@@ -73,7 +79,7 @@ async function runIn(folder: string, request: SqlRequest, signal: AbortSignal): 
       environment: { SQLITE_TMPDIR: folder, TZ: "UTC" },
       user: undefined,
       input: replies,
-      read: (output) => serve(output, request, replies),
+      read: (output) => serve(output, { request, open }, replies),
       attached: [],
       msMax: bounds.wallMs,
     },
@@ -85,8 +91,12 @@ async function runIn(folder: string, request: SqlRequest, signal: AbortSignal): 
 }
 
 /** Sends the rows of the source until the process ends. */
-async function serve(output: Readable, request: SqlRequest, replies: ReplyQueue): Promise<End | undefined> {
-  const { source } = request;
+async function serve(
+  output: Readable,
+  { request, open }: OpenRequest,
+  replies: ReplyQueue,
+): Promise<End | undefined> {
+  const { source } = open;
   let pages: AsyncIterator<SqlPage> | undefined;
   let next: Promise<IteratorResult<SqlPage>> | undefined;
   const reply = (json: string) => replies.add(frameOf(json));
@@ -114,6 +124,7 @@ async function serve(output: Readable, request: SqlRequest, replies: ReplyQueue)
           reply(String(await source.lastCommit()));
           break;
         case "columns":
+          open.close();
           await request.onColumns(message.columns);
           break;
         case "rows":
@@ -144,14 +155,10 @@ const decodedRow = (row: readonly EncodedValue[]): SqlRow =>
 
 /** Why the process ended without a message. */
 function problemOfEnd(
-  {
-    isLate,
-    signal,
-    code,
-    log,
-  }: { isLate: boolean; signal: string | null; code: number | null; log: { text: string } },
+  ended: Pick<ProcessResult<unknown>, "isLate" | "signal" | "code" | "log">,
   bounds: SqlLimits,
 ): SqlProblem {
+  const { isLate, signal } = ended;
   const bound = (name: SqlBound, message: string): SqlProblem => ({
     ...{ kind: "bound", bound: name, message, limit: bounds[name] },
   });
@@ -159,14 +166,12 @@ function problemOfEnd(
   if (signal === "SIGXCPU")
     return bound("cpuMs", `The query was stopped after ${bounds.cpuMs / 1000} s of processor time`);
   if (signal === "SIGXFSZ") return bound("diskBytes", "The query needs too much space for temporary files");
-  if (/out of memory|Cannot allocate memory|bad_alloc/i.test(log.text))
+  if (isOutOfMemory(ended))
     return bound("memoryBytes", `The query needs more than ${bounds.memoryBytes} bytes of memory`);
-  const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
-  return { kind: "ended", message: `The process of the query ended ${how}` };
+  return { kind: "ended", message: `The process of the query ended ${howEnded(ended)}` };
 }
 
 const program = fileURLToPath(new URL("./engine/engine-process.ts", import.meta.url));
-const sourceFolder = dirname(dirname(program).replace(/[^/\\]+$/, ""));
 /** The packages that functions of queries import. */
 const packages = ["re2js"].map((name) => fileURLToPath(new URL("..", import.meta.resolve(name))));
 

@@ -1,10 +1,10 @@
 // Port: runs an SQL query over records of the server in a process with few rights.
 //
-// Contract. The engine first reads the source tables that the query names, with only the columns that it
-// uses, then it runs the query and sends the rows in batches. `source` is not used after `onColumns` was
-// called, so a read transaction can end there. The process is ended before the promise settles. Whatever the
-// query does, the promise rejects with an `SqlFailure` or with the reason of the signal; any other error is
-// one of the server.
+// Contract. A query that waits for a place has no open source, as a source holds a read transaction. The
+// engine first reads the source tables that the query names, with only the columns that it uses; then the
+// source is closed, and the engine runs the query and sends the rows in batches. The process is ended before
+// the promise settles. Whatever the query does, the promise rejects with an `SqlFailure` or with the reason
+// of the signal; any other error is one of the server.
 
 /**
  * An integer beyond 2^53 is a bigint. There are no booleans in SQL: true is 1. Objects and arrays are JSON
@@ -72,6 +72,12 @@ export interface SqlSource {
   lastCommit(): Promise<number>;
 }
 
+/** A source that reads until it is closed; it may be closed twice. */
+export interface OpenSource {
+  readonly source: SqlSource;
+  close(): void;
+}
+
 /** Commit numbers by the names of `is_new(name)`, as they were after the last successful run. */
 export type SqlMarks = Readonly<Record<string, number>>;
 
@@ -93,7 +99,8 @@ export interface SqlLimits {
 
 export interface SqlRequest {
   readonly sql: string;
-  readonly source: SqlSource;
+  /** Called once the query has a place. The source is closed before `onColumns` is called. */
+  readonly openSource: () => Promise<OpenSource>;
   /** Absent in a preview: `is_new` is true for all rows. A name without a mark is true for all rows too. */
   readonly marks?: SqlMarks;
   /** Default: `limits.sqlMemoryBytesMax` and so on. */

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Item, startTestServer, type TestServer } from "../../../../test/support/server.ts";
 import { outcome, Transformations } from "../../../../test/support/transformations.ts";
+import { limits } from "../../../limits.ts";
 
 let server: TestServer;
 let on: Transformations;
@@ -353,4 +354,21 @@ test("a destination has the members of its type alone", async () => {
     assert.equal(status, 400, JSON.stringify(destination));
     assert.match(error!.message, /destination/);
   }
+});
+
+test("runs that wait for a place hold no read of the catalog", async () => {
+  await on.ask("POST /timeseries", { items: [{ name: "crowd" }] });
+  // More runs than places and reads of the catalog, and each needs reads between its commits.
+  const count = limits.sqlRunsAtOnce + limits.catalogReadersMax + 1;
+  const rows = limits.transformationCommitRows + 1;
+  const query = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows})
+    SELECT 'crowd' AS name, i AS timestamp, 1 AS value FROM n`;
+  const ids = await Promise.all(
+    Array.from({ length: count }, (_, at) => on.save(`crowd ${at}`, query, points)),
+  );
+  const runs = await Promise.all(ids.map((id) => on.run(id)));
+  assert.deepEqual(
+    runs.map(({ status, read }) => [status, read]),
+    runs.map(() => ["COMPLETED", rows]),
+  );
 });

@@ -76,22 +76,15 @@ export async function readResult(
   return { read, last: waiting, marks: summary.marks };
 }
 
-type OwnQuery = Omit<SqlRequest, "source" | "project">;
-
 /** Runs a query over the records that the caller may read. */
-export async function runQuery(ctx: RequestContext, query: OwnQuery): Promise<SqlSummary> {
-  const { source, close } = await openSource(ctx);
-  const onColumns = (columns: readonly SqlColumn[]) => {
-    close();
-    return query.onColumns(columns);
-  };
-  try {
-    const request = { ...query, onColumns, source, project: ctx.caller.projectUrlName };
-    return await ctx.transformations.runner.run(request, ctx.signal);
-  } finally {
-    close();
-  }
-}
+export const runQuery = (
+  ctx: RequestContext,
+  query: Omit<SqlRequest, "openSource" | "project">,
+): Promise<SqlSummary> =>
+  ctx.transformations.runner.run(
+    { ...query, openSource: () => openSource(ctx), project: ctx.caller.projectUrlName },
+    ctx.signal,
+  );
 
 /** Finds rows with the key of an earlier row. Keeps a digest of each row, as a result may be long. */
 class RepeatedKeys {

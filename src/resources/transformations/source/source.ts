@@ -6,6 +6,7 @@ import type { RecordValues } from "../../../query/evaluate.ts";
 import { everything, type Filter } from "../../../query/filter.ts";
 import type { Page, PageQuery } from "../../../query/page.ts";
 import type {
+  OpenSource,
   SqlColumn,
   SqlPage,
   SqlRead,
@@ -153,13 +154,10 @@ const recordTables: Readonly<Record<string, RecordTable>> = {
   },
 };
 
-/** A source that reads until it is closed, all from one state of the catalog. */
-export interface OpenSource {
-  readonly source: SqlSource;
-  close(): void;
-}
-
-/** Opens the source of the caller's records. Close it: it holds a read transaction. */
+/**
+ * Opens the source of the caller's records, which reads all from one state of the catalog. Close it: it holds
+ * a read transaction.
+ */
 export async function openSource(ctx: RequestContext): Promise<OpenSource> {
   const closed = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<RequestContext>();
