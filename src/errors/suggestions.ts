@@ -13,10 +13,10 @@ export const suggestionFailures = {
     message: ({ name, assetId }) =>
       `The series ${name} is linked to the asset ${assetId}; clear its assetId first`,
   }),
-  "suggestion-series-twice": entry<{ readonly seriesId: number }>({
+  "suggestion-series-twice": entry<{ readonly name: string }>({
     status: 400,
     when: "A request accepts two suggestions for one series, which is linked to one asset at most.",
-    message: ({ seriesId }) => `items has more than one suggestion for the series ${seriesId}; accept one`,
+    message: ({ name }) => `items has more than one suggestion for the series ${name}; accept one`,
   }),
   "drawing-format": entry<{ readonly name: string; readonly contentType?: string | undefined }>({
     status: 400,

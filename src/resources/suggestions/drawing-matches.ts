@@ -10,7 +10,7 @@ import { plainForm } from "../../query/tags/similarity.ts";
 import { getFile } from "../files/files.ts";
 import { fileTable, type StoredFile } from "../files/schema.ts";
 import { type Box, type Suggestion, suggestionTable } from "./schema.ts";
-import { type AssetMatch, assetsByTag } from "./series-matches.ts";
+import { type AssetMatch, assetsByTag, existing } from "./series-matches.ts";
 import { visibleSuggestions } from "./suggestions.ts";
 
 export interface DrawingMatches {
@@ -24,9 +24,10 @@ export interface DrawingMatches {
 
 /**
  * Finds the tags in the drawing and stores the nearest asset of each as a suggestion with its place. What was
- * accepted for a tag stays accepted, also where the tag has moved; a rejected asset is not suggested again
- * for the tag. Other suggestions for the file are removed, as far as the caller sees them. Refuses (404) an
- * unknown file, and files that are no drawing, too large or damaged.
+ * accepted for a tag stays accepted, also where the tag has moved or is not found now. A rejected asset is
+ * not suggested again for the tag; if the tag is accepted elsewhere in the drawing, not at this place. Other
+ * open suggestions for the file are removed, as far as the caller sees them. Refuses (404) an unknown file,
+ * and files that are no drawing, too large or damaged.
  */
 export async function suggestForDrawing(
   ctx: RequestContext,
@@ -46,9 +47,9 @@ export async function suggestForDrawing(
     const filter = and(visible, equals("fileId", fileId));
     const page = { limit: await tx.count(suggestionTable, filter) };
     const held = await tx.find(suggestionTable, { filter, order: byId, page });
-    const places = placesOf(found, { matches, held });
-    const { added, kept } = merge(ctx, { fileId, places, held });
-    const removed = held.filter(({ id, state }) => state !== "REJECTED" && !kept.has(id));
+    const places = placesOf(found, { matches: await existing(tx, matches), held });
+    const { added, kept, moved } = merge(ctx, { fileId, places, held });
+    const removed = held.filter(({ id, state }) => state === "OPEN" && !kept.has(id));
     await tx.remove(
       suggestionTable,
       oneOf(
@@ -57,6 +58,7 @@ export async function suggestForDrawing(
       ),
     );
     await tx.insert(suggestionTable, added);
+    await tx.setColumns(suggestionTable, ["page", "box", "tag", "score", "lastUpdatedTime"], moved);
     const proposed = added.filter(({ state }) => state === "OPEN").length;
     return { examined: found.length, matched: places.length, proposed };
   });
@@ -95,6 +97,9 @@ interface TagPlace extends AssetMatch {
 /** A tag in any spelling, with an asset. */
 const pairOf = ({ tag, assetId }: Pick<Suggestion, "tag" | "assetId">) => `${assetId} ${plainForm(tag)}`;
 
+const atPlace = (row: Pick<Suggestion, "tag" | "assetId" | "page" | "box">) =>
+  JSON.stringify([pairOf(row), row.page, row.box?.x, row.box?.y, row.box?.width, row.box?.height]);
+
 /** The best asset of each tag that was not rejected for it. */
 function placesOf(
   found: readonly DrawingTag[],
@@ -103,16 +108,19 @@ function placesOf(
     readonly held: readonly Suggestion[];
   },
 ): TagPlace[] {
-  const states = new Map<string, Suggestion["state"]>();
-  for (const row of of.held) if (row.state !== "OPEN") states.set(pairOf(row), row.state);
+  const inState = (state: Suggestion["state"]) => of.held.filter((row) => row.state === state);
+  const accepted = new Set(inState("ACCEPTED").map(pairOf));
+  const rejected = new Set(inState("REJECTED").map(pairOf));
+  const rejectedHere = new Set(inState("REJECTED").map(atPlace));
   return found.flatMap(({ page, tag, ...place }) => {
-    const candidates = of.matches.get(tag) ?? [];
-    const stateOf = (one: AssetMatch) => states.get(pairOf(one));
-    const best =
-      candidates.find((one) => stateOf(one) === "ACCEPTED") ??
-      candidates.find((one) => stateOf(one) !== "REJECTED");
-    if (!best) return [];
-    return [{ ...best, page, box: boxOf(place), state: stateOf(best) === "ACCEPTED" ? "ACCEPTED" : "OPEN" }];
+    const box = boxOf(place);
+    const candidates = (of.matches.get(tag) ?? []).filter((one) =>
+      accepted.has(pairOf(one))
+        ? !rejectedHere.has(atPlace({ ...one, page, box }))
+        : !rejected.has(pairOf(one)),
+    );
+    const best = candidates.find((one) => accepted.has(pairOf(one))) ?? candidates[0];
+    return best ? [{ ...best, page, box, state: accepted.has(pairOf(best)) ? "ACCEPTED" : "OPEN" }] : [];
   });
 }
 
@@ -128,19 +136,27 @@ interface Merging {
   readonly held: readonly Suggestion[];
 }
 
-/** Suggestions that are at their place already keep their ids. */
+/**
+ * Suggestions that are at their place already keep their ids. An accepted one whose tag is no longer at its
+ * place moves to a place that is new.
+ */
 function merge(ctx: RequestContext, { fileId, places, held }: Merging) {
   const nowMs = ctx.system.nowMs();
   const times = { createdTime: nowMs, lastUpdatedTime: nowMs };
-  const keyOf = ({ page, box, assetId, tag, score, state }: TagPlace | Suggestion) =>
-    JSON.stringify([page, box?.x, box?.y, box?.width, box?.height, assetId, tag, score, state]);
+  const keyOf = (row: TagPlace | Suggestion) => JSON.stringify([atPlace(row), row.tag, row.score, row.state]);
   const before = new Map(held.map((row) => [keyOf(row), row.id]));
-  const kept = new Set<number>();
+  const kept = new Set(places.flatMap((place) => before.get(keyOf(place)) ?? []));
+  const isOpen = new Set(held.filter(({ state }) => state === "OPEN").map(atPlace));
+  const free = held.filter(({ id, state }) => state === "ACCEPTED" && !kept.has(id));
+  const freeByPair = Map.groupBy(free, pairOf);
   const added: Suggestion[] = [];
+  const moved: Suggestion[] = [];
   for (const place of places) {
-    const id = before.get(keyOf(place));
-    if (id === undefined) added.push({ ...place, id: ctx.ids.next(), fileId, ...times });
-    else kept.add(id);
+    if (before.has(keyOf(place))) continue;
+    const { page, box, tag, score } = place;
+    const accepted = isOpen.has(atPlace(place)) ? undefined : freeByPair.get(pairOf(place))?.shift();
+    if (accepted) moved.push({ ...accepted, page, box, tag, score, lastUpdatedTime: nowMs });
+    else added.push({ ...place, id: ctx.ids.next(), fileId, ...times });
   }
-  return { added, kept };
+  return { added, kept, moved };
 }

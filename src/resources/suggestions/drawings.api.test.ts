@@ -105,11 +105,42 @@ test("a review is remembered, also for a drawing that is replaced", async () => 
   assert.deepEqual((await compute(file)).json, { data: { examined: 2, matched: 1, proposed: 0 } });
   const states = (await placed(file)).map(({ assetId, state }) => [assetId, state]);
   assert.deepEqual(states, [
-    [tank, "REJECTED"],
     [pump, "ACCEPTED"],
+    [tank, "REJECTED"],
   ]);
-  const [, moved] = await placed(file);
+  const [moved] = await placed(file);
   assert.equal((moved!["box"] as Box).x, 0.5);
+});
+
+test("tags that are looked for again keep what was accepted, and each rejected place", async () => {
+  const text = (y: number, tag: string) => `<text x="10" y="${y}">${tag}</text>`;
+  const drawn = svg(text(50, "23-P-1012A") + text(90, "23-P-1012A") + text(130, "23-T-1011"));
+  const file = await uploaded("again.svg", drawn);
+  await compute(file, { scoreMax: 1 });
+  const found = await placed(file);
+  const [first, second, near1] = idsOf({ items: found } as never) as [number, number, number];
+  assert.equal(found[2]!["score"], 1);
+  await ask("POST /suggestions/accept", { items: [first, near1] });
+  await ask("POST /suggestions/reject", { items: [second] });
+  // Of another program: at a place where no text is.
+  const box = { x: 0.5, y: 0.5, width: 0.1, height: 0.1 };
+  const item = { fileId: file, page: 1, box, assetId: loop, tag: "LOOP", score: 0, state: "ACCEPTED" };
+  const [other] = idsOf(await ask("POST /suggestions", { items: [item] }));
+  const states = async () => (await placed(file)).map(({ id, state, box }) => [id, state, box]);
+  const before = await states();
+  assert.deepEqual(
+    before.map(([id, state]) => [id, state]),
+    [
+      [first, "ACCEPTED"],
+      [second, "REJECTED"],
+      [near1, "ACCEPTED"],
+      [other, "ACCEPTED"],
+    ],
+  );
+  for (const scoreMax of [0, 1]) {
+    await compute(file, { scoreMax });
+    assert.deepEqual(await states(), before, `with the score ${scoreMax}`);
+  }
 });
 
 test("files that are no drawing are refused, and say why", async () => {

@@ -1,6 +1,6 @@
 // Accepts and rejects suggestions. The link to the asset and the state are written in one transaction.
 import type { RequestContext } from "../../context.ts";
-import { fail } from "../../errors.ts";
+import { type Failure, fail } from "../../errors.ts";
 import { and, equals, not, oneOf } from "../../query/filter.ts";
 import { byId } from "../../query/page.ts";
 import type { CatalogWriter } from "../../storage/catalog.ts";
@@ -61,7 +61,7 @@ async function setAssets(ctx: RequestContext, tx: CatalogWriter, rows: readonly 
   const assets = new Map<number, number>();
   for (const { seriesId, assetId } of rows) {
     if (seriesId === undefined) continue;
-    if (assets.has(seriesId)) throw fail("suggestion-series-twice", { seriesId });
+    if (assets.has(seriesId)) throw await namedTwice(tx, seriesId);
     assets.set(seriesId, assetId);
   }
   const series = await seriesOf(tx, [...assets.keys()]);
@@ -71,6 +71,11 @@ async function setAssets(ctx: RequestContext, tx: CatalogWriter, rows: readonly 
   const free = series.filter(({ assetId }) => assetId === undefined).map(({ id }) => id);
   const changes = free.map((id) => ({ assetId: assets.get(id)! }));
   await changeSeriesIn(ctx, tx, { keys: { ids: free }, changes, status: 400 });
+}
+
+async function namedTwice(tx: CatalogWriter, seriesId: number): Promise<Failure> {
+  const [series] = await seriesOf(tx, [seriesId]);
+  return fail("suggestion-series-twice", { name: series!.name });
 }
 
 async function clearAssets(

@@ -56,7 +56,7 @@ export async function suggestForSeries(
     const filter = and(withoutAsset, oneOf("id", ids));
     const still = await tx.find(timeSeriesTable, { ...query, filter, page: { limit: ids.length } });
     const held = await heldFor(tx, and(visible, oneOf("seriesId", ids)));
-    const { added, changed } = merge(ctx, still, { candidates, held });
+    const { added, changed } = merge(ctx, still, { candidates: await existing(tx, candidates), held });
     await tx.insert(suggestionTable, added);
     await tx.setColumns(suggestionTable, ["score", "tag", "lastUpdatedTime"], changed);
     return added.length;
@@ -116,6 +116,16 @@ async function candidatesOf(
       ),
     ]),
   );
+}
+
+/** The matches whose assets were not deleted meanwhile. */
+export async function existing<Key>(
+  tx: CatalogReader,
+  matches: ReadonlyMap<Key, readonly AssetMatch[]>,
+): Promise<ReadonlyMap<Key, readonly AssetMatch[]>> {
+  const ids = [...new Set([...matches.values()].flat().map(({ assetId }) => assetId))];
+  const known = new Set((await tx.get(assetTable, ids)).map(({ id }) => id));
+  return new Map([...matches].map(([key, of]) => [key, of.filter(({ assetId }) => known.has(assetId))]));
 }
 
 /** Each asset once, with its best score. */

@@ -146,7 +146,7 @@ test("all of a review is done, or nothing", async () => {
     { seriesId: other, assetId: one, tag: "B1", score: 1 },
   );
   const table: [path: string, items: readonly unknown[], status: number, message: string][] = [
-    ["accept", [good, same], 400, `items has more than one suggestion for the series ${series}; accept one`],
+    ["accept", [good, same], 400, `items has more than one suggestion for the series A1; accept one`],
     ["accept", [also, 5], 400, "No such ids: 5"],
     ["reject", [also, also], 400, `items names the same id more than once: ${also}`],
     ["delete", [also, 5], 400, "No such ids: 5"],
@@ -238,6 +238,31 @@ test("one sees and reviews what one's rights cover on both sides", async () => {
   assert.deepEqual((await ask("POST /suggestions/timeseries", { scoreMax: 0 }, within)).json, {
     data: { examined: 1, proposed: 0 },
   });
+});
+
+test("an asset that is deleted while names are compared is not suggested", async () => {
+  const [asset] = await made("assets", { name: "A-1" });
+  await made("timeseries", { name: "A1" });
+  const { services } = server.app;
+  const { catalog } = services;
+  let isFirst = true;
+  const deleting: typeof catalog = {
+    read: (tenant, work) => catalog.read(tenant, work),
+    async write(project, work) {
+      if (isFirst) {
+        isFirst = false;
+        await server.ask("POST /assets/delete", { items: [asset] });
+      }
+      return catalog.write(project, work);
+    },
+    lastId: () => catalog.lastId(),
+    close: () => catalog.close(),
+  };
+  Object.assign(services, { catalog: deleting });
+  const { data } = await compute({ scoreMax: 0 });
+  Object.assign(services, { catalog });
+  assert.deepEqual(data, { examined: 1, proposed: 0 });
+  assert.deepEqual(await listed(), []);
 });
 
 test("invalid suggestions are refused", async () => {
