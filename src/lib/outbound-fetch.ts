@@ -14,6 +14,9 @@ import type { AddressPolicy } from "./address-policy.ts";
 /** The other server cannot be reached, is too slow, or responds with too many bytes or a redirect. */
 export class FetchRefused extends Error {}
 
+/** No response came until the deadline, or the address is not allowed. */
+export class Unreachable extends FetchRefused {}
+
 interface OutboundRequest {
   readonly method?: string;
   readonly headers?: NonNullable<RequestInit["headers"]>;
@@ -46,7 +49,7 @@ export function outboundFetch({ isAllowed, timeoutMs, bytesMax, failsFast }: Out
     const ended = signal ? AbortSignal.any([deadline, signal]) : deadline;
     const response = await send(request, ended).catch(async (cause: unknown) => {
       if (!failsFast) await until(startMs + timeoutMs, signal);
-      throw new FetchRefused(`${address} cannot be reached`, { cause });
+      throw new Unreachable(`${address} cannot be reached`, { cause });
     });
     return wholeResponse(response, { address, bytesMax });
   };

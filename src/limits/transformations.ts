@@ -26,7 +26,7 @@ export const transformationsLimits = {
   transformationRunsKept: limit(
     100,
     "runs",
-    "Runs of a transformation that are listed. The oldest are deleted.",
+    "Runs of a transformation that are listed. The oldest without a message to send are deleted.",
   ),
   transformationTickMs: limit(2_000, "ms", "How often a server looks for transformations that are due."),
   transformationsStartedAtOnce: limit(

@@ -51,11 +51,7 @@ export const transformationKind: ConfigurationKind<
   },
   async update(ctx, wanted) {
     const documents = wanted.map(({ document }) => document);
-    // A schedule that stays keeps the time of its next run.
-    const changes = wanted.map(({ id, value: { schedule, ...value }, fields }) => ({
-      ...{ id, ...value },
-      schedule: fields.includes("schedule") ? (schedule ?? null) : undefined,
-    }));
+    const changes = wanted.map(({ id, value }) => ({ id, ...value, schedule: value.schedule ?? null }));
     await naming(named, documents, () => updateTransformations(ctx, changes));
   },
   async remove(ctx, surplus) {

@@ -165,7 +165,7 @@ export const transformationRunTable: Table<TransformationRun> = {
     deliveryTime: optional("integer"),
     owner: required("integer"),
   },
-  indexes: [["transformationId", "id"], ["deliveryTime"]],
+  indexes: [["transformationId", "id"], ["deliveryTime"], ["status"]],
   unique: [],
   wordsOf: [],
 };

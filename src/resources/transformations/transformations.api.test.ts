@@ -134,10 +134,42 @@ test("a refused row stops the whole run, or is left out with its reason", async 
   assert.deepEqual(
     kept.map(({ key, columns }) => [key, (columns as Item)["column"], (columns as Item)["value"]]),
     [
-      ["2", "startTime", '"12,5"'],
-      ["3", "assetIds", "[77]"],
+      [`${done["id"]}/2`, "startTime", '"12,5"'],
+      [`${done["id"]}/3`, "assetIds", "[77]"],
     ],
   );
+  assert.equal((await run(skips))["refused"], 2);
+  const all = (await ask("GET /raw/transformation_refusals/skips")).items;
+  assert.equal(all.length, 4, "a later run replaces no row");
+});
+
+test("rows that are refused only together are named, by the run and by its plan", async () => {
+  const series = `SELECT column1 AS name, column2 AS externalId
+    FROM (VALUES ('tog-a', 'tog-1'), ('tog-b', 'tog-2'), ('tog-c', 'tog-1'), ('tog-d', 'tog-3'))`;
+  const cycle = `SELECT column1 AS externalId, column1 AS name, column2 AS parentExternalId
+    FROM (VALUES ('tog-x', 'tog-y'), ('tog-y', 'tog-x'))`;
+  const same = await transformation("same ids", series, { destination: { type: "series" } });
+  const round = await transformation("cycle of assets", cycle);
+  for (const [id, row, created] of [
+    [same, 3, 3],
+    // Parents are written first.
+    [round, 1, 1],
+  ] as const) {
+    const planned = await plan(id);
+    assert.deepEqual(
+      [planned.refused.rows.map((one) => one["row"]), planned.refused.count, planned.created.count],
+      [[row], 1, created],
+      JSON.stringify(planned),
+    );
+    const { status, problem, errors } = await run(id);
+    assert.equal(status, "FAILED");
+    assert.match(String(problem), new RegExp(`^Row ${row} was refused: .+Nothing was written$`));
+    assert.deepEqual(
+      (errors as Item[]).map((one) => one["row"]),
+      [row],
+    );
+  }
+  assert.deepEqual((await ask("GET /timeseries?name=tog-a")).items, []);
 });
 
 test("series, relationships and raw rows are created, changed and deleted", async () => {
@@ -318,7 +350,66 @@ test("a missed time is made up once, the next ones follow, and others run after 
   assert.equal((await runsOf(follower)).length, 1);
   await ask("POST /transformations/update", { items: [{ id, schedule: { setNull: true } }] });
   assert.equal(await nextTime(), undefined);
+  const witness = await noted("witness", { schedule: { everyMinutes: 60 } });
   passedMs += 3_600_000;
+  while ((await runsOf(witness)).length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal((await runsOf(id)).length, 1, "it has no schedule any more");
+});
+
+test("settings that are saved with the same schedule keep the time of the next run", async () => {
+  const schedule = { everyMinutes: 60 };
+  const id = await noted("kept", { schedule });
+  const timeAfter = async (change: object) => {
+    const changed = await ask("POST /transformations/update", { items: [{ id, ...change }] });
+    return changed.items[0]!["nextTime"] as number;
+  };
+  const first = (await ask(`GET /transformations/${id}`)).items[0]!["nextTime"] as number;
+  passedMs += 60_000;
+  assert.equal(await timeAfter({ name: { set: "renamed" }, schedule: { set: schedule } }), first);
+  const other = await timeAfter({ schedule: { set: { everyMinutes: 120 } } });
+  assert.ok(other >= first + 3_600_000, `${other} is later than ${first}`);
+  assert.equal(await timeAfter({ schedule: { setNull: true } }), undefined);
+});
+
+test("a run whose end the catalog refuses does not stay RUNNING", async () => {
+  const { services } = server.app;
+  const { catalog } = services;
+  const id = await transformation("unsaved end", "SELECT 'u' AS externalId, 'U' AS name");
+  const { promise: isRefused, resolve: onRefused } = Promise.withResolvers<void>();
+  const refusing: typeof catalog = {
+    read: (tenant, work) => catalog.read(tenant, work),
+    write: (project, work) =>
+      catalog.write(project, async (tx) => {
+        const replace: typeof tx.replace = (table, rows) => {
+          if (table.name !== "transformation_runs") return tx.replace(table, rows);
+          onRefused();
+          throw new Error("the test refuses the end of the run");
+        };
+        return work(
+          new Proxy(tx, {
+            get: (target, name) => {
+              const member: unknown = name === "replace" ? replace : Reflect.get(target, name);
+              return typeof member === "function" && name !== "replace" ? member.bind(target) : member;
+            },
+          }),
+        );
+      }),
+    lastId: () => catalog.lastId(),
+    close: () => catalog.close(),
+  };
+  Object.assign(services, { catalog: refusing });
+  const [started] = (await ask(`POST /transformations/${id}/run`)).items;
+  const runId = started!["id"] as number;
+  await isRefused;
+  while (services.transformations.jobs.progressOf(runId) !== undefined)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const [stuck] = (await ask(`GET /transformations/${id}/runs/${runId}`)).items;
+  assert.equal(stuck!["status"], "RUNNING");
+  Object.assign(services, { catalog });
+  const end = await ended(id, runId);
+  assert.equal(end["status"], "FAILED");
+  assert.match(String(end["problem"]), /could not save the end/);
+  assert.equal((await run(id))["status"], "COMPLETED");
 });
 
 test("schedules without a next time, and cycles, are refused", async () => {

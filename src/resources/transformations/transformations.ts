@@ -1,6 +1,7 @@
 // Transformations: saved SQL queries whose rows become records of another resource.
 //
 // A run has the current rights of the account that saved the transformation last.
+import { isDeepStrictEqual } from "node:util";
 import { permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
@@ -144,11 +145,12 @@ export async function updateTransformations(
       const change = changes[index]!;
       const { schedule, webhook } = change;
       const none = { after: null, nextTime: null };
-      const timing =
-        schedule === undefined ? {} : { ...none, ...scheduleColumns(schedule ?? undefined, nowMs) };
+      // A schedule that stays keeps the time of its next run.
+      const stays = schedule === undefined || isDeepStrictEqual(schedule, row.schedule ?? null);
+      const timing = stays ? {} : { ...none, ...scheduleColumns(schedule ?? undefined, nowMs) };
       const place = { id: row.id, field: `items[${index}].webhook.set` };
-      const told = webhook && webhookRecord(ctx, webhook, place);
-      return changeValues(row, { ...change, ...timing, webhook: told, ...owner }, nowMs);
+      const webhookRow = webhook && webhookRecord(ctx, webhook, place);
+      return changeValues(row, { ...change, ...timing, webhook: webhookRow, ...owner }, nowMs);
     });
     refuseOtherActions(after);
     await refuseTakenExternalIds(tx, recordType, after);

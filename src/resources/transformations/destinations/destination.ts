@@ -59,7 +59,7 @@ export interface RecordDestination {
   readonly columns: Readonly<Record<string, readonly ColumnType[]>> | undefined;
   readonly actions: readonly TransformationAction[];
   /** The records are not in the catalog: they are written before the commit that counts them. */
-  readonly isOutside?: true;
+  readonly isWrittenBeforeCommit?: true;
   /** The key of a row; undefined if a column of it has no value that can be one. */
   keyOf(values: RecordValues): string | undefined;
   /** The rows in an order in which each can be written after those before it; any order when absent. */

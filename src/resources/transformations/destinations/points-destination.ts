@@ -42,7 +42,7 @@ export function pointsDestination(action: TransformationAction): RecordDestinati
       value: ["number", "text"],
     },
     actions,
-    isOutside: true,
+    isWrittenBeforeCommit: true,
     keyOf: (values) => {
       const parts = [nameIn(values), values["timestamp"] ?? range.map((name) => values[name])].flat();
       return parts.includes(undefined) || parts.includes(null) ? undefined : parts.join(" ");

@@ -66,15 +66,66 @@ export async function commitRows(
   work: CommitWork,
   rows: readonly Candidate[],
 ): Promise<readonly RowComparison[]> {
-  if (work.destination.isOutside) return [await writeOutside(ctx, work, rows)];
+  if (work.destination.isWrittenBeforeCommit) return [await writeOutside(ctx, work, rows)];
   const assumed = new Set(work.isPlan ? rows.map(({ key }) => key) : []);
   const whole = await attempt(ctx, work, { rows, assumed }, true);
   if (!(whole instanceof Failure)) return [whole];
   const inOrder = work.destination.inOrder?.(rows) ?? rows;
-  if (work.isPlan || work.onError === "skip") return halves(ctx, work, { rows: inOrder, assumed }, whole);
+  if (work.isPlan) return planParts(ctx, work, { rows: inOrder, assumed }, whole);
+  if (work.onError === "skip") return halves(ctx, work, { rows: inOrder, assumed }, whole);
   const all = { rows: inOrder, assumed: keysOf(rows) };
-  const parts = await halves(ctx, { ...work, isPlan: true }, all, whole);
+  const parts = await planParts(ctx, { ...work, isPlan: true }, all, whole);
   throw new RowsRefused(parts.flatMap(({ refused }) => refused));
+}
+
+/**
+ * Plans rows that the resource refuses as a whole. Rows may pass alone and be refused together, as two of one
+ * name are: then the first row that those before it do not allow is refused.
+ */
+async function planParts(
+  ctx: RequestContext,
+  work: CommitWork,
+  { rows, assumed }: Part,
+  problem: Failure,
+): Promise<readonly RowComparison[]> {
+  const parts = await halves(ctx, work, { rows, assumed }, problem);
+  const refused = parts.flatMap((part) => part.refused);
+  const numbers = new Set(refused.map(({ row }) => row));
+  const rest = rows.filter(({ row }) => !numbers.has(row));
+  const together = numbers.size === 0 ? problem : await attempt(ctx, work, { rows: rest, assumed }, false);
+  if (!(together instanceof Failure)) return [together, { ...noRows, refused }];
+  const error = await firstRefused(ctx, work, { rows: rest, assumed }, together);
+  const others = parts.map((part) => without(error.row, part));
+  return [...others, { ...noRows, refused: [error] }];
+}
+
+/** Finds the shortest beginning of these rows that is refused, by halves: its last row is refused. */
+async function firstRefused(
+  ctx: RequestContext,
+  work: CommitWork,
+  { rows, assumed }: Part,
+  problem: Failure,
+): Promise<RowError> {
+  let [passes, refused, why] = [0, rows.length, problem];
+  while (refused - passes > 1) {
+    ctx.signal.throwIfAborted();
+    const middle = (passes + refused) >> 1;
+    const result = await attempt(ctx, work, { rows: rows.slice(0, middle), assumed }, false);
+    if (result instanceof Failure) [refused, why] = [middle, result];
+    else passes = middle;
+  }
+  return rowErrorOf(rows[refused - 1]!, why);
+}
+
+function without(row: number, part: RowComparison): RowComparison {
+  const isOther = (one: { readonly row: number }) => one.row !== row;
+  return {
+    ...part,
+    creations: part.creations.filter(isOther),
+    changes: part.changes.filter(isOther),
+    deletions: part.deletions.filter(isOther),
+    unchanged: part.unchanged.filter(isOther),
+  };
 }
 
 /**

@@ -73,7 +73,7 @@ async function writeResult(ctx: RequestContext, execution: Execution, progress: 
     ctx.catalog.read(ctx.projectId, async (tx) => void (await runningRecord(tx, execution)));
   const work = { destination, action, onError, isPlan: false, requireRunning };
   const commit = async (rows: readonly Candidate[], alongside: CommitWork["alongside"]) => {
-    progress.isUnsure = destination.isOutside ?? false;
+    progress.isUnsure = destination.isWrittenBeforeCommit ?? false;
     await commitRows(ctx, { ...work, alongside }, rows).catch((problem: unknown) => {
       if (problem instanceof RowsRefused) progress.isUnsure = false;
       throw problem;
@@ -180,7 +180,7 @@ function withCounts(run: TransformationRun, done: RowComparison): Transformation
   };
 }
 
-/** Writes skipped rows to the raw table of the transformation, each under the key of its record. */
+/** Writes skipped rows to the raw table of the transformation, so that no row replaces another one. */
 async function keepRefused(
   ctx: RequestContext,
   { externalId }: Transformation,
@@ -189,7 +189,7 @@ async function keepRefused(
 ): Promise<void> {
   if (errors.length === 0) return;
   const rows = errors.map((error) => ({
-    key: error.key ?? `row ${error.row}`,
+    key: `${id}/${error.row}`,
     columns: JSON.stringify({ run: id, ...error }),
   }));
   await putRows(ctx, { database: refusalsDatabase, table: externalId }, { rows, ensureParent: true });
@@ -207,7 +207,7 @@ async function failRun(
     const counted = withCounts(now, { ...noRows, refused: errors });
     const ended = { status: "FAILED", problem, endedTime: system.nowMs() } as const;
     const [current] = await tx.get(transformationTable, [run.transformationId]);
-    const told = withDelivery({ ...counted, ...ended }, current, ended.endedTime);
-    await tx.replace(transformationRunTable, [told]);
+    const endedRun = withDelivery({ ...counted, ...ended }, current, ended.endedTime);
+    await tx.replace(transformationRunTable, [endedRun]);
   });
 }

@@ -6,7 +6,7 @@ import type { Action } from "../../../access/capabilities.ts";
 import type { RequestContext, Services } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
-import { and, equals, type Filter, oneOf } from "../../../query/filter.ts";
+import { and, equals, type Filter, not, oneOf } from "../../../query/filter.ts";
 import { byId, type OrderBy, type Page, type PageQuery } from "../../../query/page.ts";
 import { unboundedMemory } from "../../../query/read-within.ts";
 import type { CatalogReader, CatalogWriter } from "../../../storage/catalog.ts";
@@ -108,10 +108,12 @@ async function refuseRunning(tx: CatalogReader, { id, externalId }: Transformati
   if (running) throw fail("transformation-running", { externalId, runId: running.id });
 }
 
+/** A run with a message to send stays until that is sent or given up. */
 async function dropOldest(tx: CatalogWriter, transformationId: number): Promise<void> {
-  const filter = equals("transformationId", transformationId);
-  const limit = (await tx.count(transformationRunTable, filter)) - limits.transformationRunsKept;
+  const all = equals("transformationId", transformationId);
+  const limit = (await tx.count(transformationRunTable, all)) - limits.transformationRunsKept;
   if (limit <= 0) return;
+  const filter = and(all, equals("deliveryTime", null), not(equals("status", "RUNNING")));
   const oldest = await tx.find(transformationRunTable, { filter, order: byId, page: { limit } });
   await tx.remove(
     transformationRunTable,
@@ -185,16 +187,62 @@ export const resetMarks = (ctx: RequestContext, id: number, mark?: string): Prom
   });
 
 /** Marks the runs of servers that have ended as failed. */
-export async function failAbandonedTransformations(
-  { catalog, system }: Services,
+export const failAbandonedTransformations = (
+  services: Services,
   project: KeyProject,
   abandoned: Filter,
+): Promise<void> =>
+  failRuns(services, project, {
+    which: abandoned,
+    problem: "The server stopped while this ran; the counts are of the rows that are written",
+  });
+
+/**
+ * Marks runs as failed whose records name no work: the catalog has refused the write that ends a run, or it
+ * was away when runs of ended servers were taken over. Returns the runs that now have no work. A run fails if
+ * it had none at the call before either, as a run that starts has its record first.
+ */
+export async function failLostRuns(
+  services: Services,
+  project: KeyProject,
+  before: ReadonlySet<number>,
+): Promise<ReadonlySet<number>> {
+  const { catalog, lease, transformations } = services;
+  const isRecorded = equals("status", "RUNNING");
+  const find = (filter: Filter) =>
+    catalog.read(project.id, async (tx) => {
+      const page = { limit: await tx.count(transformationRunTable, filter) };
+      return tx.find(transformationRunTable, { filter, order: byId, page, fields: ["id", "owner"] });
+    });
+  const recorded = (await find(isRecorded)).filter(
+    ({ id }) => transformations.jobs.progressOf(id) === undefined,
+  );
+  const own = recorded.filter(({ owner }) => owner === lease.owner);
+  const others = recorded.length > own.length ? await find(and(isRecorded, await lease.abandoned())) : [];
+  const lost = new Set([...own, ...others].map(({ id }) => id));
+  const ids = [...lost.intersection(before)];
+  if (ids.length > 0)
+    await failRuns(services, project, {
+      which: oneOf("id", ids),
+      problem: "The server could not save the end of this run; the counts are of the rows that are written",
+    });
+  return lost;
+}
+
+interface FailedRuns {
+  readonly which: Filter;
+  readonly problem: string;
+}
+
+async function failRuns(
+  { catalog, system }: Services,
+  project: KeyProject,
+  { which, problem }: FailedRuns,
 ): Promise<void> {
-  const filter = and(abandoned, equals("status", "RUNNING"));
+  const filter = and(which, equals("status", "RUNNING"));
   await catalog.write(project.id, async (tx) => {
     const limit = await tx.count(transformationRunTable, filter);
     const rows = await tx.find(transformationRunTable, { filter, order: byId, page: { limit } });
-    const problem = "The server stopped while this ran; the counts are of the rows that are written";
     const endedTime = system.nowMs();
     const outcome = { status: "FAILED", problem, endedTime } as const;
     const ids = [...new Set(rows.map(({ transformationId }) => transformationId))];

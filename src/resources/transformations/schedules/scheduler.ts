@@ -4,27 +4,51 @@ import type { KeyProject } from "../../../access/api-keys.ts";
 import type { Services } from "../../../context.ts";
 import { limits } from "../../../limits.ts";
 import { between } from "../../../query/filter.ts";
-import { byId } from "../../../query/page.ts";
+import type { OrderBy, Page, PageQuery } from "../../../query/page.ts";
+import type { ProjectId } from "../../../storage/catalog.ts";
+import { readPage } from "../../../storage/read-page.ts";
 import { allProjects } from "../../projects/projects.ts";
-import { isRunning, startIn } from "../runs/runs.ts";
+import { failLostRuns, isRunning, startIn } from "../runs/runs.ts";
 import { type Transformation, transformationTable } from "../schema.ts";
 import { nextTimeOf } from "./schedule.ts";
 import { startTicks } from "./ticks.ts";
 
-/** Looks for due transformations at intervals; returns the function that stops it. */
-export const startSchedules = (services: Services): (() => Promise<void>) =>
-  startTicks(services, () => startDue(services));
-
-async function startDue(services: Services): Promise<void> {
-  for (const project of await services.catalog.read("system", allProjects)) {
-    const filter = between("nextTime", { to: { value: services.system.nowMs(), inclusive: true } });
-    const page = { limit: limits.transformationsStartedAtOnce };
-    const due = await services.catalog.read(project.id, (tx) =>
-      tx.find(transformationTable, { filter, order: byId, page }),
-    );
-    for (const { id } of due) await claim(services, project, id);
-  }
+/** Looks for due transformations and for lost runs at intervals; returns the function that stops it. */
+export function startSchedules(services: Services): () => Promise<void> {
+  const lost = new Map<ProjectId, ReadonlySet<number>>();
+  return startTicks(services, async () => {
+    for (const project of await services.catalog.read("system", allProjects))
+      try {
+        lost.set(project.id, await failLostRuns(services, project, lost.get(project.id) ?? new Set()));
+        await startDue(services, project);
+      } catch (problem) {
+        // The other projects have their turn.
+        services.transformations.jobs.report(problem);
+      }
+  });
 }
+
+async function startDue(services: Services, project: KeyProject): Promise<void> {
+  const filter = between("nextTime", { to: { value: services.system.nowMs(), inclusive: true } });
+  const limit = limits.transformationsStartedAtOnce;
+  const due = await services.catalog.read(project.id, async (tx) => {
+    const found: number[] = [];
+    for (let page: PageQuery | undefined = { limit }; page && found.length < limit; ) {
+      const read: Page<Transformation> = await readPage(tx, transformationTable, {
+        ...{ filter, order: longestDue, page },
+      });
+      for (const { id } of read.items) if (!(await isRunning(tx, id))) found.push(id);
+      page = read.next && { limit, after: read.next };
+    }
+    return found.slice(0, limit);
+  });
+  for (const id of due) await claim(services, project, id);
+}
+
+const longestDue: readonly OrderBy[] = [
+  { field: "nextTime", direction: "ascending" },
+  { field: "id", direction: "ascending" },
+];
 
 /** Starts the run unless another server did, or a run has not ended: that one is looked at again later. */
 async function claim(services: Services, project: KeyProject, id: number): Promise<void> {

@@ -2,6 +2,7 @@
 // sets the time of the next one, so that a message is sent again if a server ends meanwhile.
 import type { KeyProject } from "../../../access/api-keys.ts";
 import type { Services } from "../../../context.ts";
+import { Unreachable } from "../../../lib/outbound-fetch.ts";
 import { limits } from "../../../limits.ts";
 import { between } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
@@ -71,10 +72,10 @@ const claim = (services: Services, { project, id }: Due): Promise<Claimed | unde
     const [run] = await tx.get(transformationRunTable, [id]);
     if (run?.deliveryTime === undefined || run.deliveryTime > nowMs) return undefined;
     const [transformation] = await tx.get(transformationTable, [run.transformationId]);
-    const given = (problem: string) => tx.replace(transformationRunTable, [withoutAttempts(run, problem)]);
-    if (!transformation?.webhook) return void (await given("The transformation has no webhook any more"));
+    const giveUp = (problem: string) => tx.replace(transformationRunTable, [withoutAttempts(run, problem)]);
+    if (!transformation?.webhook) return void (await giveUp("The transformation has no webhook any more"));
     if (run.delivery!.attempts >= limits.webhookAttempts)
-      return void (await given("The server stopped in the last attempt"));
+      return void (await giveUp("The server stopped in the last attempt"));
     const attempted = withAttempt(run, nowMs);
     await tx.replace(transformationRunTable, [attempted]);
     return { run: attempted, transformation };
@@ -96,6 +97,7 @@ async function problemOfSending(
     const { status } = await send(webhook.url, { method: "POST", headers, body, signal });
     return status < 300 ? undefined : `The receiver responded with ${status}`;
   } catch (problem) {
-    return `${(problem as Error).message} within ${limits.webhookMsMax / 1000} s`;
+    const { message } = problem as Error;
+    return problem instanceof Unreachable ? `${message} within ${limits.webhookMsMax / 1000} s` : message;
   }
 }

@@ -9,9 +9,9 @@ export function withDelivery(
   nowMs: number,
 ): TransformationRun {
   const { webhook } = transformation ?? {};
-  const isTold =
+  const needsMessage =
     run.status === "FAILED" || (run.status === "COMPLETED_WITH_REFUSALS" && webhook?.onRefusals === true);
-  return webhook && isTold
+  return webhook && needsMessage
     ? { ...run, delivery: { state: "PENDING", attempts: 0 }, deliveryTime: nowMs }
     : run;
 }

@@ -3,14 +3,14 @@ import { createHmac } from "node:crypto";
 import { limits } from "../../../limits.ts";
 import type { Transformation, TransformationRun } from "../schema.ts";
 
-interface Told {
+interface RunMessage {
   readonly project: string;
   readonly transformation: Transformation;
   readonly run: TransformationRun;
 }
 
 /** The JSON that is sent about a run. Long strings are cut, so that the length is bounded. */
-export function messageOf({ project, transformation, run }: Told): string {
+export function messageOf({ project, transformation, run }: RunMessage): string {
   const { id, externalId, name } = transformation;
   const { read, created, changed, unchanged, deleted, refused, status, startedBy, problem } = run;
   return JSON.stringify({

@@ -157,7 +157,7 @@ test("a redirect is not followed", async () => {
   status = 302;
   const id = await save(failing);
   const { problem } = await delivery(id, await saved.run(id), 1);
-  assert.match(String(problem), /responds with a redirect/);
+  assert.match(String(problem), /responds with a redirect$/);
   assert.equal(received.length, 1);
 });
 
@@ -235,7 +235,7 @@ test("a name that leads to a private address is not called", async () => {
       found = now!["delivery"] as Item;
       await pause(50);
     }
-    assert.match(String(found["problem"]), /localhost:\d+\/ cannot be reached/);
+    assert.match(String(found["problem"]), /localhost:\d+\/ cannot be reached within 10 s$/);
     assert.equal(received.length, 0);
   } finally {
     await strict.close();
