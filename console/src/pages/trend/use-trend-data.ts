@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { chartColors } from "../../ui/chart/chart-colors.ts";
 import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
-import type { TimeWindow } from "../../ui/chart/columns.ts";
+import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
 import { gapOf } from "../../ui/chart/interval.ts";
 import { type Fault, faultOf } from "../../ui/expression/fault.ts";
 import { useComparison } from "./compare.ts";
@@ -75,7 +75,8 @@ function useRows(
     () =>
       series.map((one, index) => {
         const { columns, problem } = loaded[index]!;
-        const gapMs = gapOf(overview[index]!.columns) ?? gapOf(columns) ?? Number.POSITIVE_INFINITY;
+        const gapMs =
+          lines.gapOf(overview[index]!.columns) ?? lines.gapOf(columns) ?? Number.POSITIVE_INFINITY;
         return { series: one, line: lines.of(one, columns, gapMs), fault: faultIn(one, problem) };
       }),
     [series, loaded, overview, lines],
@@ -91,6 +92,22 @@ interface CachedLine {
 /** The last line of each series. The same data is the same line, so that it is not drawn again. */
 class LineCache {
   readonly #last = new WeakMap<TrendSeries, CachedLine>();
+  readonly #gaps = new WeakMap<Columns, number | undefined>();
+  #list: readonly NumberLine[] = [];
+
+  gapOf(columns: Columns | undefined): number | undefined {
+    if (!columns) return undefined;
+    if (!this.#gaps.has(columns)) this.#gaps.set(columns, gapOf(columns));
+    return this.#gaps.get(columns);
+  }
+
+  /** The same list for the same lines. */
+  list(lines: readonly NumberLine[]): readonly NumberLine[] {
+    const isSame =
+      lines.length === this.#list.length && lines.every((line, index) => line === this.#list[index]);
+    if (!isSame) this.#list = lines;
+    return this.#list;
+  }
 
   of(series: TrendSeries, columns: LoadedColumns["columns"], gapMs: number): ChartLine {
     const last = this.#last.get(series);
@@ -119,13 +136,17 @@ function lineOf(series: TrendSeries, columns: LoadedColumns["columns"], gapMs: n
 
 /** The lines of the navigator: those of numbers that are not hidden, with the data of the whole strip. */
 function useStrip(rows: readonly TrendRow[], overview: readonly LoadedColumns[]): readonly NumberLine[] {
+  const [lines] = useState(() => new LineCache());
   return useMemo(
     () =>
-      rows.flatMap(({ series, line }, index) => {
-        const { columns } = overview[index]!;
-        if (series.isHidden || line.kind === "texts" || columns?.kind === "text") return [];
-        return [{ ...line, columns }];
-      }),
-    [rows, overview],
+      lines.list(
+        rows.flatMap(({ series, line }, index) => {
+          const { columns } = overview[index]!;
+          if (series.isHidden || line.kind === "texts" || columns?.kind === "text") return [];
+          const ofStrip = lines.of(series, columns, line.gapMs);
+          return ofStrip.kind === "numbers" ? [ofStrip] : [];
+        }),
+      ),
+    [rows, overview, lines],
   );
 }

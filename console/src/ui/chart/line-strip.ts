@@ -84,6 +84,11 @@ export class LineStrip {
       this.#next = undefined;
       return { ...shown, lines: view.lines };
     }
+    const kept = withAddedData(shown, view);
+    if (kept) {
+      this.#next = undefined;
+      return kept;
+    }
     const isUseful = this.#next && haveSame(this.#next.strip.lines, view.lines);
     const next = isUseful ? this.#next! : { strip: emptyStrip(view, this.#takeSpare()), count: 0 };
     this.#next = continued(next);
@@ -148,6 +153,46 @@ function isDrawnIn(strip: Strip, lines: readonly NumberLine[]): boolean {
     strip.lines.length === lines.length &&
     strip.lines.every((line, index) => isSameLine(line, lines[index]!, range))
   );
+}
+
+/** The most that is drawn at once when data was added, as a share of the window. */
+const addedMost = 1 / 8;
+
+/**
+ * The strip without the pixels that data changes which was added at the ends of the lines: they are drawn
+ * again when they come into view. Undefined when other data has changed or too much would be drawn at once.
+ */
+function withAddedData(strip: Strip, view: StripView): Strip | undefined {
+  if (strip.lines.length !== view.lines.length) return undefined;
+  const drawn = unchangedSpan(strip, view.lines);
+  const shown = spanOf(view, strip.startMs);
+  const missing = Math.max(0, drawn.from - shown.from) + Math.max(0, shown.to - drawn.to);
+  const kept = { ...strip, drawn };
+  if (drawn.from >= drawn.to || missing > addedMost * view.width || !isDrawnIn(kept, view.lines))
+    return undefined;
+  const context = strip.canvas.getContext("2d")!;
+  const { from, to } = strip.drawn;
+  context.clearRect(from, 0, drawn.from - from, strip.canvas.height);
+  context.clearRect(drawn.to, 0, to - drawn.to, strip.canvas.height);
+  return { ...kept, lines: view.lines };
+}
+
+/** The drawn pixels between the ends of those lines that have other data now. */
+function unchangedSpan(strip: Strip, lines: readonly NumberLine[]): Span {
+  const { view, startMs } = strip;
+  let { from, to } = strip.drawn;
+  const reach = reachPx * view.ratio + 1;
+  const x = (timeMs: number) => (timeMs - startMs) * perMs(view);
+  for (const [index, line] of lines.entries()) {
+    const before = strip.lines[index]!;
+    for (const columns of line === before ? [] : [before.columns, line.columns]) {
+      const { times } = columns ?? { times: [] };
+      // The last points before an end are connected to it.
+      from = Math.max(from, Math.ceil(x(times[1] ?? Number.POSITIVE_INFINITY) + reach));
+      to = Math.min(to, Math.floor(x(times.at(-2) ?? Number.NEGATIVE_INFINITY) - reach));
+    }
+  }
+  return { from, to };
 }
 
 function isSameLine(one: NumberLine, other: NumberLine, range: TimeWindow): boolean {
