@@ -221,6 +221,58 @@ describe("the window of a trend", () => {
     await page.context().close();
   });
 
+  it("requests the data of another window before it renders the window", async () => {
+    const page = await console.open({ path: `/trend?series=flow&${range(startMs, startMs + dayMs)}` });
+    await status(page, "Raw points: every point drawn");
+    const other = `/trend?series=flow&${range(startMs + 4 * dayMs, startMs + 8 * dayMs)}`;
+    const events = await page.evaluate(`new Promise((resolve) => {
+      const events = [];
+      const { fetch } = globalThis;
+      globalThis.fetch = (request, ...options) => {
+        if (/timeseries.\\d+.data/.test(request)) events.push("requested");
+        return fetch(request, ...options);
+      };
+      const methods = CanvasRenderingContext2D.prototype;
+      const { stroke } = methods;
+      methods.stroke = function (...path) {
+        if (this.canvas.closest("[role=application]")) {
+          Object.assign(globalThis, { fetch });
+          Object.assign(methods, { stroke });
+          resolve([...events, "drawn"]);
+        }
+        return stroke.apply(this, path);
+      };
+      history.pushState({}, "", ${JSON.stringify(other)});
+    })`);
+    assert.deepEqual(events, ["requested", "drawn"]);
+    await status(page, "5 min averages");
+    await console.release(page);
+  });
+
+  it("reads buckets of several series together, and each alone when one is refused", async () => {
+    const { ask } = console.server;
+    const [gone] = (await ask.v06("POST /timeseries", { items: [{ name: "gone" }] })).items;
+    const page = await console.open({
+      path: `/trend?series=flow&series=gone&${range(startMs, startMs + 4 * dayMs)}`,
+    });
+    await row(page, "flow").getByText("5 min averages").waitFor();
+    const zoomOut = async () => {
+      const read = page.waitForResponse(/\/timeseries\/dataquery$/);
+      await page.getByRole("button", { name: "Zoom out" }).click();
+      return read;
+    };
+    const together = await zoomOut();
+    assert.equal(together.status(), 200);
+    assert.equal(together.request().postDataJSON().items.length, 2);
+    await row(page, "flow").getByText("10 min averages").waitFor();
+    await row(page, "gone").getByText("raw points").waitFor();
+    await ask.v06("POST /timeseries/delete", { items: [gone!["id"]] });
+    assert.equal((await zoomOut()).status(), 404);
+    await row(page, "flow").getByText("30 min averages").waitFor();
+    await row(page, "gone").getByText("not up to date").waitFor();
+    await console.release(page);
+  });
+
   it("draws a picture once, although the navigator gets its data later", async () => {
     const page = await console.open({ path: `/trend?series=flow&${range(startMs, startMs + dayMs)}` });
     await status(page, "Raw points: every point drawn");

@@ -9,6 +9,7 @@ import {
   joinedBuckets,
   type TimeWindow,
 } from "../../ui/chart/columns.ts";
+import type { BucketReader } from "./bucket-reader.ts";
 import { aggregateLengths, needsAggregates, type ReadableSeries, readPoints } from "./read-points.ts";
 import { granularityOf } from "./resolution.ts";
 
@@ -29,6 +30,7 @@ export interface LoadRequest {
   readonly range: TimeWindow;
   readonly bucketMs: number;
   readonly signal: AbortSignal;
+  readonly reader: BucketReader;
 }
 
 /** Buckets of the length of the request, for a range from the start of a bucket to another one. */

@@ -8,6 +8,7 @@ import {
 } from "../../api/generated.ts";
 import { leavesIn } from "../../lib/formula.ts";
 import { callsFunction } from "../../ui/expression/language.ts";
+import type { BucketReader } from "./bucket-reader.ts";
 import { granularityOf, lengthOfGranularity } from "./resolution.ts";
 import type { Formula, TrendSeries } from "./trend-series.ts";
 
@@ -16,7 +17,7 @@ export type ReadableSeries =
   | Pick<Extract<TrendSeries, { kind: "stored" }>, "kind" | "id" | "isString">
   | Pick<Extract<TrendSeries, { kind: "calculated" }>, "kind" | "formula" | "isString">;
 
-interface PointsQuery {
+export interface PointsQuery {
   readonly start: string;
   readonly end: string;
   readonly limit: number;
@@ -32,24 +33,29 @@ export interface PointsRequest {
   readonly bucketMs?: number;
   readonly query: PointsQuery;
   readonly signal: AbortSignal;
+  /** Reads buckets of several series together; absent for a request of its own. */
+  readonly reader?: BucketReader;
 }
 
-export async function readPoints({
-  project,
-  series,
-  bucketMs,
-  query,
-  signal,
-}: PointsRequest): Promise<readonly (Datapoint | AggregateDatapoint)[]> {
-  const { data } =
-    series.kind === "stored"
-      ? await getTimeseriesByIdData(project, series.id, query, { signal })
-      : await postTimeseriesDataquery(
-          project,
-          { items: [formulaItem("result", series.formula, bucketMs)], ...query },
-          {},
-          { signal },
-        );
+type Points = readonly (Datapoint | AggregateDatapoint)[];
+
+export async function readPoints(request: PointsRequest): Promise<Points> {
+  const { reader, project, series, query, signal } = request;
+  if (series.kind === "calculated") return readResults(request, series.formula);
+  const alone = async () => {
+    const { data } = await getTimeseriesByIdData(project, series.id, query, { signal });
+    return data.items[0]?.datapoints ?? [];
+  };
+  if (!reader || query.granularity === undefined) return alone();
+  return reader.read({ project, id: series.id, query, signal }, alone);
+}
+
+async function readResults(
+  { project, bucketMs, query, signal }: PointsRequest,
+  formula: Formula,
+): Promise<Points> {
+  const body = { items: [formulaItem("result", formula, bucketMs)], ...query };
+  const { data } = await postTimeseriesDataquery(project, body, {}, { signal });
   return data.items[0]?.datapoints ?? [];
 }
 

@@ -32,6 +32,7 @@ import { SeriesTable, type TrendRow } from "./series-table.tsx";
 import { TableView } from "./table-view.tsx";
 import classes from "./trend.module.css";
 import { type FoundSeries, formulaKey, isStored, type TrendSeries, useTrendSeries } from "./trend-series.ts";
+import { useEarlyData } from "./use-early-data.ts";
 import { type TrendState, useTrend } from "./use-trend.ts";
 import { type TrendData, useTrendData } from "./use-trend-data.ts";
 import { fixedWindow, lengthText } from "./window.ts";
@@ -208,6 +209,7 @@ function TrendView({ trend, series, formula, onEdit }: TrendViewProps) {
     [width],
   );
   const window = useFollowedWindow(trend.moving, trend.window, isOther);
+  useEarlyData(trend, series, width);
   const measure = useMemo(() => measureOf(search), [search]);
   const [cursorMs, setCursorMs] = useState<number>();
   const { rows, visible, lines, strip, whole, events, isLoading } = useTrendData({

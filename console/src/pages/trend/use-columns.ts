@@ -5,6 +5,7 @@ import { useMemo, useState } from "react";
 import { useProject } from "../../session/session.ts";
 import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { BucketReader } from "./bucket-reader.ts";
 import { continueColumns, type LoadedBuckets, loadColumns } from "./load-columns.ts";
 import { bucketFor, loadedRange } from "./resolution.ts";
 import { isStored, type TrendSeries } from "./trend-series.ts";
@@ -30,15 +31,11 @@ const lateEveryMs = 10_000;
 /** The data of earlier windows leaves the cache soon: a moving window makes much of it. */
 const keptMs = 60_000;
 
-export function useColumns({
-  series,
-  window,
-  widthPx,
-  isLive,
-  version,
-}: ColumnsWanted): readonly LoadedColumns[] {
+export function useColumns(wanted: ColumnsWanted): readonly LoadedColumns[] {
+  const { series, window, widthPx, isLive, version } = wanted;
   const project = useProject();
   const client = useQueryClient();
+  const [reader] = useState(() => new BucketReader());
   const nowMs = useNow(lateEveryMs);
   const bucketMs = bucketFor(window, widthPx);
   const lengthMs = isLive ? Math.round(window.endMs - window.startMs) : 0;
@@ -46,33 +43,66 @@ export function useColumns({
   const round = isLive ? Math.floor(nowMs / lateEveryMs) : 0;
   const isShown = widthPx > 0;
   // A window that moves within the loaded range is not a change of the queries.
-  const queries = useMemo(
-    () =>
-      series.map((one) => {
-        const place = isLive ? ["live", lengthMs, round] : [startMs, endMs];
-        const source = isStored(one) ? one.id : one.formula;
-        const prefix = ["trend", project, one.key, source, version, bucketMs];
-        const queryKey = [...prefix, ...place];
-        const request = { project, series: one, bucketMs };
-        return {
-          queryKey,
-          gcTime: keptMs,
-          enabled: isShown && (isStored(one) || one.isReady),
-          staleTime: isLive ? 0 : keptMs,
-          refetchInterval: isLive ? liveEveryMs : (false as const),
-          structuralSharing: false,
-          queryFn: ({ signal }: { signal: AbortSignal }) =>
-            isLive
-              ? live({ ...request, signal }, { client, queryKey, lengthMs })
-              : loadColumns(
-                  { ...request, signal, range: { startMs, endMs } },
-                  loadedBuckets(client, prefix, { startMs, endMs }),
-                ),
-        };
-      }),
-    [client, project, series, version, bucketMs, isLive, lengthMs, round, startMs, endMs, isShown],
-  );
+  const queries = useMemo(() => {
+    const range = { startMs, endMs };
+    const place = { version, bucketMs, range, live: isLive ? { lengthMs, round } : undefined };
+    return series.map((one) => ({
+      ...columnsQuery({ client, project, reader }, one, place),
+      enabled: isShown && isReadable(one),
+      refetchInterval: isLive ? liveEveryMs : (false as const),
+    }));
+  }, [client, project, reader, series, version, bucketMs, isLive, lengthMs, round, startMs, endMs, isShown]);
   return useLastColumns(series, useQueries({ queries, combine: loadedOf }));
+}
+
+/**
+ * Requests the data of a fixed window before the page renders it: the response arrives while the page is
+ * rendered without it.
+ */
+export function loadEarly(source: Source, { series, window, widthPx, version }: ColumnsWanted): void {
+  if (widthPx === 0) return;
+  const bucketMs = bucketFor(window, widthPx);
+  const place = { version, bucketMs, range: loadedRange(window, bucketMs), live: undefined };
+  for (const one of series.filter(isReadable))
+    void source.client.prefetchQuery(columnsQuery(source, one, place));
+}
+
+const isReadable = (series: TrendSeries): boolean => isStored(series) || series.isReady;
+
+interface Source {
+  readonly client: QueryClient;
+  readonly project: string;
+  readonly reader: BucketReader;
+}
+
+/** Which data of a series: a range, or in live mode a length of time up to now. */
+interface Place {
+  readonly version: number;
+  readonly bucketMs: number;
+  readonly range: TimeWindow;
+  readonly live: { readonly lengthMs: number; readonly round: number } | undefined;
+}
+
+function columnsQuery(
+  { client, project, reader }: Source,
+  series: TrendSeries,
+  { version, bucketMs, range, live: length }: Place,
+) {
+  const source = isStored(series) ? series.id : series.formula;
+  const prefix = ["trend", project, series.key, source, version, bucketMs];
+  const end = length ? ["live", length.lengthMs, length.round] : [range.startMs, range.endMs];
+  const queryKey = [...prefix, ...end];
+  const request = { project, series, bucketMs, reader };
+  return {
+    queryKey,
+    gcTime: keptMs,
+    staleTime: length ? 0 : keptMs,
+    structuralSharing: false,
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      length
+        ? live({ ...request, signal }, { client, queryKey, lengthMs: length.lengthMs })
+        : loadColumns({ ...request, signal, range }, loadedBuckets(client, prefix, range)),
+  };
 }
 
 /** A line has its last data until the next one is loaded, so that it does not vanish meanwhile. */
