@@ -1,7 +1,7 @@
 // Tests the tree of assets and the page of one asset in a real browser.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
@@ -100,14 +100,16 @@ describe("the tree", () => {
 it("the path of a hit is loaded at once, without a wait for the asset itself", async () => {
   const page = await console.open({ path: "/assets?query=Valve" });
   const recordOf = (name: string) => new RegExp(`/assets/${ids[name]}$`);
+  const ancestors = ["Plant", "Unit 2", "Tank"].map((name) => ids[name]);
+  const hasAncestors = (request: Request) =>
+    assert.deepEqual(request.postDataJSON(), { items: ancestors }) === undefined;
   const held = Promise.withResolvers<void>();
   await page.route(recordOf("Valve"), async (route) => {
     await held.promise;
     await route.continue();
   });
   const requested = [
-    page.waitForRequest(recordOf("Plant")),
-    page.waitForRequest(recordOf("Tank")),
+    page.waitForRequest((request) => /\/assets\/byids$/.test(request.url()) && hasAncestors(request)),
     page.waitForRequest(new RegExp(`/assets/children\\?.*parentId=${ids["Tank"]}`)),
   ];
   await page.getByRole("link", { name: "Valve" }).click();

@@ -4,7 +4,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ArrowLeft, ChevronRight } from "lucide-react";
-import { useEffect } from "react";
+import { useDeferredValue, useEffect } from "react";
 import { statusOf } from "../../api/errors.ts";
 import { type Asset, type AssetContents, getAssetsByAssetIdContents } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
@@ -25,10 +25,13 @@ import { pathQuery } from "./use-tree.ts";
 export function AssetPage() {
   const { id } = useParams({ from: "/frame/assets/$id" });
   const path = useQuery(pathQuery(useProject(), id));
+  // Its many parts take longer to render than the row of the asset in the tree, which comes first.
+  const shown = useDeferredValue(path.data, undefined);
   if (path.isPending) return <Loading what="the asset" />;
   if (path.isError && statusOf(path.error) === 404) return <NoSuchAsset />;
   if (path.isError) return <Failure problem={path.error} onRetry={() => void path.refetch()} />;
-  return <Loaded key={id} path={path.data} />;
+  if (shown?.at(-1)?.id !== id) return <Loading what="the asset" />;
+  return <Loaded key={id} path={shown} />;
 }
 
 /** Shown beside the tree when no asset is chosen. */

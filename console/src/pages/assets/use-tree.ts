@@ -2,7 +2,7 @@
 import { type QueryFunctionContext, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
 import { statusOf } from "../../api/errors.ts";
-import { type Asset, getAssetsByAssetId, getAssetsChildren } from "../../api/generated.ts";
+import { type Asset, getAssetsByAssetId, getAssetsChildren, postAssetsByids } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import {
   type Continuation,
@@ -75,7 +75,8 @@ export function useTree(): AssetTree {
           change((now) => withRun(now, parentId, { ...added, start }));
         }),
       prepare: (path: readonly number[]) => {
-        for (const id of path) void loader.record(id).catch(hiddenAsNull);
+        void loader.record(path.at(-1)!).catch(hiddenAsNull);
+        void loader.ancestors(path).catch(() => undefined);
         void Promise.all(levelsDownTo(path).map(startOf)).catch(() => undefined);
       },
       reveal: (id: number) => guarded(() => loadDownTo(id)),
@@ -177,6 +178,7 @@ function useLoader() {
       run: (parentId: ParentId, at: Partial<Continuation>) => readRun(project, parentId, at),
       start: (parentId: ParentId) => queryClient.fetchQuery(startQuery(project, parentId)),
       record: (id: number) => queryClient.fetchQuery(recordQuery(project, id)),
+      ancestors: (path: readonly number[]) => queryClient.fetchQuery(ancestorsQuery(project, path)),
       path: (id: number) => queryClient.ensureQueryData(pathQuery(project, id)),
     };
   }, [project, queryClient]);
@@ -213,15 +215,38 @@ export const pathQuery = (project: string, id: number) => ({
   queryKey: ["assets", project, "path", id],
   queryFn: async ({ client }: QueryFunctionContext): Promise<readonly Asset[]> => {
     const asset = await client.fetchQuery(recordQuery(project, id));
-    const above = await Promise.all(
-      asset.path.slice(0, -1).map((one) => client.fetchQuery(recordQuery(project, one)).catch(hiddenAsNull)),
-    );
-    return [...above.filter((one) => one !== null), asset];
+    return [...(await client.fetchQuery(ancestorsQuery(project, asset.path))), asset];
   },
 });
 
+/** The assets of a path without its last one, and without those that the person may not see. */
+const ancestorsQuery = (project: string, path: readonly number[]) => ({
+  queryKey: ["assets", project, "ancestors", path],
+  staleTime: recordStaleMs,
+  queryFn: async ({ client, signal }: QueryFunctionContext): Promise<readonly Asset[]> => {
+    const ids = path.slice(0, -1);
+    if (ids.length === 0) return [];
+    const together = await readAssets(project, ids, signal).catch(refusedAsNull);
+    if (together !== null) return together;
+    const single = ids.map((id) => client.fetchQuery(recordQuery(project, id)).catch(hiddenAsNull));
+    return (await Promise.all(single)).filter((one) => one !== null);
+  },
+});
+
+const readAssets = async (
+  project: string,
+  ids: readonly number[],
+  signal: AbortSignal,
+): Promise<readonly Asset[]> => (await postAssetsByids(project, { items: [...ids] }, { signal })).data.items;
+
 const readAsset = async (project: string, id: number, signal: AbortSignal): Promise<Asset> =>
   (await getAssetsByAssetId(project, id, {}, { signal })).data.items[0]!;
+
+/** Assets that the person may not see refuse a request for several. */
+function refusedAsNull(problem: unknown): null {
+  if (statusOf(problem) === 400) return null;
+  throw problem;
+}
 
 function hiddenAsNull(problem: unknown): null {
   if (statusOf(problem) === 404) return null;
