@@ -125,7 +125,7 @@ export async function openApp(
   };
   if (!isReadOnly) opened.use(await resumeWork(services, log));
   const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());
-  const backupParts = { stores: { catalog, points }, held, system, log };
+  const backupParts = { stores: { catalog, points }, held, disk, system, log };
   const backups = opened.adopt(await openBackups(settings, backupParts), (running) => running.stop());
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);

@@ -45,6 +45,13 @@ function run(node) {
   const child = spawn(node, [program, ...process.argv.slice(2)], { stdio: "inherit" });
   // A terminal sends its signals to both processes, a service manager to this one alone.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("error", (problem) => {
+    console.error(
+      `Node of the package cannot run here (${problem.message}). On Linux it needs glibc 2.28 or newer and libatomic,\n` +
+        `so not Alpine with musl. Put Node ${pinned} on PATH.`,
+    );
+    process.exitCode = 1;
+  });
   child.on("exit", (code, signal) => {
     if (signal === null) process.exitCode = code ?? 1;
     else {

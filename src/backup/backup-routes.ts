@@ -17,7 +17,11 @@ export const backupToken = (secret: Uint8Array): string => Buffer.from(secret).t
 export const backupsPath = "/-/backups";
 
 const requestSchema = Type.Object(
-  { place: Type.String({ minLength: 1 }), passphraseFile: Type.Optional(Type.String({ minLength: 1 })) },
+  {
+    place: Type.String({ minLength: 1 }),
+    passphraseFile: Type.Optional(Type.String({ minLength: 1 })),
+    mustExist: Type.Optional(Type.Boolean()),
+  },
   { additionalProperties: false },
 );
 

@@ -3,7 +3,10 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,6 +18,7 @@ import { randomFrom, seed, times } from "../../test/support/proof.ts";
 import { askerOf } from "../../test/support/sample-part.ts";
 import { readListing } from "./listing.ts";
 import { DamagedChunk } from "./pool.ts";
+import { lockForReading } from "./reader-lock.ts";
 import { chooseBackup, restoreBackup } from "./restore.ts";
 import { type Verification, verifyBackup } from "./verify.ts";
 import { VerifyFolder } from "./verify-folder.ts";
@@ -30,7 +34,7 @@ const run = ({ settings, folder }: Place, words: readonly string[], baseUrl?: st
 async function backUp(place: Place, backups: string, { baseUrl, more = [] }: BackUpOptions = {}) {
   const ended = await run(place, ["backup", backups, ...more], baseUrl).ended;
   assert.equal(ended.status, 0, ended.output + ended.errors);
-  const [, id] = /^Backup (\S+) of/.exec(ended.output)!;
+  const [, id] = /^Backup (\S+) of/m.exec(ended.output)!;
   const added = Number(/of which ([\d ]+) were added/.exec(ended.output)![1]!.replaceAll(" ", ""));
   return { id: id!, added };
 }
@@ -235,7 +239,15 @@ describe("of a filled installation", () => {
     writeFileSync(path, bytes);
     await assert.rejects(verified(damaged), /manifest .* is damaged/);
     await requireInOrder(damaged, { id: before });
-    await backUp(copyOfOriginal(), damaged);
+    const listed = await run(original, ["backup", "--list", damaged]).ended;
+    assert.equal(listed.status, 3);
+    assert.match(listed.output, new RegExp(`${before} .*\n *${newest} +damaged`));
+    const reader = lockForReading(damaged);
+    const kept = await run(copyOfOriginal(), ["backup", damaged, "--existing", "--keep", "1,0,0"]).ended;
+    reader[Symbol.dispose]();
+    assert.equal(kept.status, 4, kept.output + kept.errors);
+    assert.match(kept.errors, /is complete, but old ones stay: .* is being verified or restored/);
+    assert.equal(manifestsIn(damaged).length, 4);
     await requireInOrder(damaged);
   });
 
@@ -288,11 +300,38 @@ describe("of a filled installation", () => {
         readdirSync(other).filter((name) => !/^(lock|holder)/.test(name)),
         ["notes.txt"],
       );
+      const unmounted = join(temporaryFolder(), "backups");
+      const missing = await run(place, ["backup", unmounted, "--existing"], baseUrl).ended;
+      assert.equal(missing.status, 1);
+      assert.match(missing.errors, /is not a folder of backups/);
+      assert.ok(!existsSync(unmounted));
       const backups = join(temporaryFolder(), "backups");
       const both = await Promise.all([1, 2].map(() => run(place, ["backup", backups], baseUrl).ended));
       assert.deepEqual(both.map(({ status }) => status).sort(), [0, 1]);
       assert.match(both.find(({ status }) => status === 1)!.errors, /is being made/);
+      assert.match(both.find(({ status }) => status === 0)!.output, /^Made a new folder of backups in/);
     });
+  });
+
+  test("the command waits for a server that breaks off responses, and follows its own backup", async () => {
+    const place = "/backups";
+    const running = { place, startedTime: 5, phase: "copying", bytesDone: 0, bytesTotal: 1, bytesStored: 0 };
+    const copied = { id: "id", snapshotMs: 0, files: 1, bytes: 1, bytesStored: 1, missing: [] };
+    const last = { place, startedTime: 5, endedTime: 6, outcome: "complete", pausedMs: 0, ...copied };
+    let requests = 0;
+    const server = createServer((request, response) => {
+      requests += 1;
+      if (requests === 2) return request.socket.destroy();
+      const state = requests < 4 ? { running } : { running: { ...running, startedTime: 7 }, last };
+      return response.end(JSON.stringify(state));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo;
+    const followed = await run(original, ["backup", place], `http://127.0.0.1:${port}`).ended;
+    server.close();
+    assert.equal(followed.status, 0, followed.errors);
+    assert.match(followed.output, /^Backup id of/);
+    assert.equal(requests, 4);
   });
 
   test("a full disk of backups leaves the server and the older backups whole", { skip }, async () => {

@@ -15,6 +15,8 @@ import { StartRefused } from "../data-folder.ts";
 import type { DataStores } from "../data-stores.ts";
 import { fail } from "../errors.ts";
 import type { System } from "../lib/system.ts";
+import { limits } from "../limits.ts";
+import type { DiskSpace } from "../storage/disk-space.ts";
 import { manifestTable, ownFolder } from "../storage/manifest.ts";
 import { type CopyablePoints, isCopyable } from "../storage/points.ts";
 import { CopyClient } from "./copy-client.ts";
@@ -26,6 +28,8 @@ export interface BackupRequest {
   /** The folder of backups. */
   readonly place: string;
   readonly passphraseFile?: string;
+  /** Refuses to make a new folder of backups. */
+  readonly mustExist?: boolean;
 }
 
 export interface BackupsOptions {
@@ -35,6 +39,8 @@ export interface BackupsOptions {
   /** Why this installation cannot be backed up by this server; undefined if it can. */
   readonly refusal: string | undefined;
   readonly held: HeldBlobs;
+  /** The disk of the data folder. */
+  readonly disk: Pick<DiskSpace, "problem" | "refusalOfUpload">;
   readonly system: System;
   readonly log: Logger;
 }
@@ -163,8 +169,22 @@ export class Backups {
     signal.throwIfAborted();
     opened.defer(held.hold());
     const snapshot = await this.#snapshot({ client, points, links }, opened);
-    const result = await client.copy(snapshot);
+    const copied = new AbortController();
+    opened.defer(() => copied.abort());
+    const result = await Promise.race([client.copy(snapshot), this.#untilFull(copied.signal)]);
     return { outcome: "complete", pausedMs: snapshot.pausedMs, ...result } as const;
+  }
+
+  /** The snapshot makes the data folder grow, so a long copy could fill its disk: fails before. */
+  async #untilFull(signal: AbortSignal): Promise<never> {
+    const { disk } = this.#options;
+    const isRoomy = (await disk.refusalOfUpload(0)) === undefined;
+    for (;;) {
+      await pause(limits.diskCheckMs, undefined, { signal });
+      const problem = isRoomy ? await disk.refusalOfUpload(0) : disk.problem;
+      if (problem !== undefined)
+        throw new StartRefused(`the disk of the data folder gets full while the backup runs: ${problem}`);
+    }
   }
 
   #show(progress: CopyProgress): void {

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setPriority } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { StartRefused } from "../data-folder.ts";
 import type {
@@ -16,6 +17,7 @@ import type {
 const program = fileURLToPath(new URL("./copy-process.ts", import.meta.url));
 /** The copy gets processor time that nothing else needs. */
 const niceness = 10;
+const exitMsMax = 5_000;
 
 type Reply = Exclude<FromCopyProcess, { kind: "progress" }>;
 
@@ -63,13 +65,14 @@ export class CopyClient {
     return reply.result;
   }
 
-  /** Kills the process if it still runs. */
+  /** Kills the process if it still runs, and waits for its end for a few seconds at most. */
   async end(): Promise<void> {
     const { exitCode, signalCode } = this.#child;
     if (exitCode !== null || signalCode !== null || this.#child.pid === undefined) return;
     const ended = once(this.#child, "exit");
     this.#child.kill("SIGKILL");
-    await ended;
+    // A process in a system call of a disk that does not respond ends only after that call.
+    await Promise.race([ended, pause(exitMsMax, undefined, { ref: false })]);
   }
 
   #request(message: ToCopyProcess): Promise<Reply> {

@@ -40,7 +40,8 @@ export async function copyDataFolder(
   const listing = await copier.listing.end();
   const counts = catalog.counts();
   await repository.writeManifest({ id, snapshotMs, version, files, bytes, counts, missing, sample, listing });
-  return { id, snapshotMs, files, bytes, missing, bytesStored: pool.stored.bytes };
+  const isNewFolder = previous === undefined;
+  return { id, snapshotMs, files, bytes, missing, isNewFolder, bytesStored: pool.stored.bytes };
 }
 
 const newerExists = (id: string, { place }: Repository) =>

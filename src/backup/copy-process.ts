@@ -42,6 +42,8 @@ async function start(task: CopyTask): Promise<Started> {
   makeFilesPrivate();
   const passphrase = passphraseIn(task.passphraseFile);
   const place = new FolderPlace(task.place);
+  // Before anything is written: without its disk, the folder may be an empty mount point.
+  if (task.mustExist) await Repository.open(place, passphrase);
   await place.makeFolder();
   const unlock = lockFolder(task.place);
   if (unlock === "busy") throw new StartRefused(`Another process uses the backups in ${task.place}`);

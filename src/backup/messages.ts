@@ -8,6 +8,8 @@ export interface CopyTask {
   readonly place: string;
   /** A file with the passphrase; without one, backups are not encrypted. */
   readonly passphraseFile?: string;
+  /** Refuses to make a new folder of backups. */
+  readonly mustExist?: boolean;
 }
 
 /** The time that a backup has the state of. */
@@ -34,6 +36,8 @@ export interface CopyResult {
   readonly bytesStored: number;
   /** Files that the catalog names and the data folder lacks. */
   readonly missing: readonly string[];
+  /** It is the first backup of its folder. */
+  readonly isNewFolder: boolean;
 }
 
 export type ToCopyProcess =

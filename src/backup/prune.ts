@@ -1,7 +1,8 @@
 // Removes old backups of a folder, and the chunks that only they had.
+import { StartRefused } from "../data-folder.ts";
 import { readListing } from "./listing.ts";
-import { poolFolders } from "./pool.ts";
-import type { Repository } from "./repository.ts";
+import { DamagedChunk, poolFolders } from "./pool.ts";
+import { manifestPath, type Repository } from "./repository.ts";
 
 /** For how many days, weeks and months that have a backup their newest one stays. */
 export interface Keep {
@@ -48,8 +49,9 @@ export interface Pruned {
 }
 
 /**
- * Call while no backup is written. Removes nothing if a backup that stays cannot be read: its chunks would be
- * unknown. Manifests are gone for good before the first chunk, so no manifest ever names a removed chunk.
+ * Call while no backup is written or read. Removes nothing if a backup that stays cannot be read: its chunks
+ * would be unknown. Manifests are gone for good before the first chunk, so no manifest ever names a removed
+ * chunk.
  */
 export async function prune(repository: Repository, keep: Keep): Promise<Pruned> {
   const { place, pool } = repository;
@@ -57,9 +59,17 @@ export async function prune(repository: Repository, keep: Keep): Promise<Pruned>
   const kept = keptIds(ids, keep);
   const used = new Set<string>();
   for (const id of kept) {
-    const { listing } = await repository.manifest(id);
-    for (const name of listing) used.add(name);
-    for await (const { chunks } of readListing(pool, listing)) for (const name of chunks) used.add(name);
+    try {
+      const { listing } = await repository.manifest(id);
+      for (const name of listing) used.add(name);
+      for await (const { chunks } of readListing(pool, listing)) for (const name of chunks) used.add(name);
+    } catch (problem) {
+      if (!(problem instanceof StartRefused || problem instanceof DamagedChunk)) throw problem;
+      throw new StartRefused(
+        `the backup ${id}, which would stay, is damaged (${problem.message}). ` +
+          `Restore needs another backup; delete ${manifestPath(id)} in ${place.name}`,
+      );
+    }
   }
   const obsolete = ids.filter((id) => !kept.has(id));
   for (const id of obsolete) await repository.removeManifest(id);

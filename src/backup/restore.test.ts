@@ -1,10 +1,10 @@
 // Restores of small folders of backups: into folders that exist or not, killed at each late step.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, before, test } from "node:test";
-import { newBackupFolder } from "../../test/support/backup-folder.ts";
+import { addBackup, newBackupFolder } from "../../test/support/backup-folder.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { endLeftProcesses, runMillrace } from "../../test/support/process.ts";
 import { lockDataFolder, restoreMarkName, StartRefused } from "../data-folder.ts";
@@ -12,8 +12,9 @@ import { uploadTable } from "../resources/files/schema.ts";
 import { copyDataFolder } from "./copy-data-folder.ts";
 import { ListingWriter } from "./listing.ts";
 import { FolderPlace } from "./place.ts";
-import { Repository } from "./repository.ts";
-import { chooseBackup, restoreBackup, writeFiles } from "./restore.ts";
+import { lockForReading, lockForRemoval } from "./reader-lock.ts";
+import { manifestPath, Repository } from "./repository.ts";
+import { chooseBackup, requireKept, restoreBackup, writeFiles } from "./restore.ts";
 
 let backups: string;
 before(async () => {
@@ -98,6 +99,33 @@ test("a large file that is not wanted counts once, though the listing has severa
   };
   const options = { isWanted: () => false, report: () => undefined };
   await writeFiles({ repository, manifest }, temporaryFolder(), options);
+});
+
+test("the refusal of a damaged manifest names the backup before it", async () => {
+  const { folder, id } = await newBackupFolder();
+  const repository = await Repository.open(new FolderPlace(folder), undefined);
+  const newest = await addBackup(repository, Date.UTC(2026, 0, 2), new Map());
+  writeFileSync(join(folder, manifestPath(newest)), "damaged");
+  await assert.rejects(chooseBackup(folder, {}), new RegExp(`damaged\\. .*--backup ${id}$`));
+  writeFileSync(join(folder, manifestPath(id)), "damaged");
+  await assert.rejects(chooseBackup(folder, { id }), /damaged$/);
+});
+
+test("while a backup is read, none is removed, and others may be read", async () => {
+  const { folder, id } = await newBackupFolder();
+  const readers = [lockForReading(folder), lockForReading(folder)];
+  for (const reader of readers) {
+    assert.throws(() => lockForRemoval(folder), /is being verified or restored/);
+    reader[Symbol.dispose]();
+  }
+  {
+    using _ = lockForRemoval(folder);
+    assert.throws(() => lockForReading(folder), /are being removed/);
+  }
+  const chosen = await chooseBackup(folder, { id });
+  await requireKept(chosen);
+  rmSync(join(folder, manifestPath(id)));
+  await assert.rejects(requireKept(chosen), /was removed while it was read/);
 });
 
 test("a backup older than one of the folder is refused before it copies, with the remedy", async () => {

@@ -24,9 +24,22 @@ export async function chooseBackup(
   { id, passphraseFile }: { readonly id?: string | undefined; readonly passphraseFile?: string | undefined },
 ): Promise<ChosenBackup> {
   const repository = await Repository.open(new FolderPlace(folder), passphraseIn(passphraseFile));
-  const chosen = id ?? (await repository.ids()).at(-1);
+  const ids = await repository.ids();
+  const chosen = id ?? ids.at(-1);
   if (chosen === undefined) throw new StartRefused(`${folder} has no complete backup`);
-  return { repository, manifest: await repository.manifest(chosen) };
+  try {
+    return { repository, manifest: await repository.manifest(chosen) };
+  } catch (problem) {
+    const previous = ids.filter((one) => one < chosen).at(-1);
+    if (!(problem instanceof StartRefused) || previous === undefined) throw problem;
+    throw new StartRefused(`${problem.message}. The backup before it: --backup ${previous}`);
+  }
+}
+
+/** Call it for a backup that seems damaged. Throws `StartRefused` if it was removed while it was read. */
+export async function requireKept({ repository, manifest: { id } }: ChosenBackup): Promise<void> {
+  if (!(await repository.ids()).includes(id))
+    throw new StartRefused(`The backup ${id} was removed while it was read; choose another`);
 }
 
 /**

@@ -1,14 +1,23 @@
 // `millrace backup`: lets the running server make a backup of its data folder, or makes one while no server
 // runs.
 import { relative, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
 import { backupsPath, backupToken } from "../backup/backup-routes.ts";
-import { type BackupRequest, Backups, type BackupsState, outsideOfFolder } from "../backup/backups.ts";
+import {
+  type BackupRequest,
+  Backups,
+  type BackupsState,
+  type EndedBackup,
+  outsideOfFolder,
+  type RunningBackup,
+} from "../backup/backups.ts";
 import { holdable } from "../backup/held-blobs.ts";
-import { DamagedChunk } from "../backup/pool.ts";
+import { FolderPlace } from "../backup/place.ts";
 import { type Keep, parseKeep, prune } from "../backup/prune.ts";
-import { chooseBackup } from "../backup/restore.ts";
+import { lockForRemoval } from "../backup/reader-lock.ts";
+import { passphraseIn, Repository } from "../backup/repository.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
 import { readSettings, type Settings } from "../config.ts";
 import { refuseWhileCopied } from "../copy/copy-record.ts";
@@ -22,19 +31,24 @@ import { addressOf } from "./sign-in-link.ts";
 import { expectWords, printTable } from "./words.ts";
 
 const filesMissing = 3;
+const damageFound = 3;
+const noneRemoved = 4;
 const interrupted = 130;
 const pollMs = 300;
+/** About 15 seconds. */
+const attemptsMax = 50;
 
 const options = {
   "passphrase-file": { type: "string" },
   server: { type: "string" },
   list: { type: "boolean", default: false },
   keep: { type: "string" },
+  existing: { type: "boolean", default: false },
 } as const;
 
 export const backup: Command = {
   usage: `Usage: millrace backup <folder> [--passphrase-file FILE] [--keep DAYS,WEEKS,MONTHS]
-           [--server ADDRESS]
+           [--existing] [--server ADDRESS]
        millrace backup --list <folder> [--passphrase-file FILE]
 
 Backs up the data folder (MILLRACE_DATA, else ./millrace-data): catalog, datapoints, files and secret, all of
@@ -44,18 +58,24 @@ The server is at --server, else at MILLRACE_HOST and MILLRACE_PORT. It writes to
 command as a user who can read the data folder.
 With --passphrase-file, the first backup makes an encrypted folder; later ones need the same passphrase.
 Without the passphrase, encrypted backups are lost. --list shows the backups of a folder.
+--existing makes no new folder of backups: for timers, because the disk of <folder> may not be mounted.
 
 --keep 7,4,12 then removes old backups: the newest ones of the last 7 days, 4 weeks and 12 months (UTC) that
 have one stay, and the newest of all. Only what no remaining backup has is removed.
 
 Exit codes: 0, complete; 1, no backup was made; ${filesMissing}, complete, but the data folder lacks files
-that the catalog names; ${interrupted}, interrupted.`,
+that the catalog names, or --list found damage; ${noneRemoved}, complete, but --keep removed nothing, because
+a backup that stays is damaged or another process uses the folder; ${interrupted}, interrupted.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     expectWords(positionals, 1, "Name the folder of the backups.");
     const place = resolve(positionals[0]!);
     const file = values["passphrase-file"];
-    const request = { place, ...(file !== undefined && { passphraseFile: resolve(file) }) };
+    const request = {
+      place,
+      ...(file !== undefined && { passphraseFile: resolve(file) }),
+      ...(values.existing && { mustExist: true }),
+    };
     if (values.list) return await list(request);
     const keep = values.keep === undefined ? undefined : parseKeep(values.keep);
     if (values.keep !== undefined && keep === undefined)
@@ -66,35 +86,48 @@ that the catalog names; ${interrupted}, interrupted.`,
     const server = serverOf(settings, values.server);
     const status = server && (await throughServer(server, request));
     const ended = status ?? (await withoutServer(settings, request));
-    if (keep && [0, filesMissing].includes(ended)) await removeOld(request, keep);
-    return ended;
+    if (keep === undefined || ![0, filesMissing].includes(ended)) return ended;
+    return (await removeOld(request, keep)) ? ended : ended || noneRemoved;
   },
 };
 
 async function list({ place, passphraseFile }: BackupRequest): Promise<number> {
-  const { repository } = await chooseBackup(place, { passphraseFile });
+  const repository = await Repository.open(new FolderPlace(place), passphraseIn(passphraseFile));
   const rows = [];
+  const damaged: string[] = [];
   for (const id of await repository.ids()) {
-    const { snapshotMs, files, bytes, version } = await repository.manifest(id);
-    rows.push([id, new Date(snapshotMs).toISOString(), count(files), count(bytes), version]);
+    try {
+      const { snapshotMs, files, bytes, version } = await repository.manifest(id);
+      rows.push([id, new Date(snapshotMs).toISOString(), count(files), count(bytes), version]);
+    } catch (problem) {
+      if (!(problem instanceof StartRefused)) throw problem;
+      rows.push([id, "damaged", "", "", ""]);
+      damaged.push(problem.message);
+    }
   }
+  if (rows.length === 0) throw new StartRefused(`${place} has no complete backup`);
   printTable([["backup", "snapshot", "files", "bytes", "Millrace"], ...rows]);
-  return 0;
+  for (const line of damaged) console.log(line);
+  return damaged.length === 0 ? 0 : damageFound;
 }
 
-async function removeOld({ place, passphraseFile }: BackupRequest, keep: Keep): Promise<void> {
-  const unlock = lockFolder(place);
-  if (unlock === "busy")
-    throw new StartRefused(`Another process uses the backups in ${place}; none was removed`);
+/** Whether old backups were removed. If not, prints why: the new backup is complete all the same. */
+async function removeOld({ place, passphraseFile }: BackupRequest, keep: Keep): Promise<boolean> {
   try {
-    const { repository } = await chooseBackup(place, { passphraseFile });
-    const { backups, chunks } = await prune(repository, keep);
-    console.log(`Removed ${count(backups)} old backups and ${count(chunks)} chunks that only they had.`);
+    const unlock = lockFolder(place);
+    if (unlock === "busy") throw new StartRefused(`another process uses ${place}`);
+    try {
+      using _ = lockForRemoval(place);
+      const repository = await Repository.open(new FolderPlace(place), passphraseIn(passphraseFile));
+      const { backups, chunks } = await prune(repository, keep);
+      console.log(`Removed ${count(backups)} old backups and ${count(chunks)} chunks that only they had.`);
+      return true;
+    } finally {
+      unlock();
+    }
   } catch (problem) {
-    if (!(problem instanceof DamagedChunk)) throw problem;
-    throw new StartRefused(`A backup that stays is damaged (${problem.message}); nothing was removed`);
-  } finally {
-    unlock();
+    console.error(`The new backup is complete, but old ones stay: ${(problem as Error).message}`);
+    return false;
   }
 }
 
@@ -130,12 +163,27 @@ async function throughServer(server: Server, request: BackupRequest): Promise<nu
   const abort = () => stop.abort();
   process.on("SIGINT", abort).on("SIGTERM", abort);
   const state = async () => {
-    const found = await ask(server, stop.signal.aborted ? "DELETE" : "GET");
-    if (found === undefined) throw new StartRefused("The server has ended. This backup is not complete");
-    return found;
+    const found = await patiently(() => ask(server, "GET"));
+    const isOwn = found.running?.startedTime === started.running?.startedTime;
+    return stop.signal.aborted && isOwn ? await patiently(() => ask(server, "DELETE")) : found;
   };
-  return await follow(state, stop.signal);
+  return await follow(state, started, stop.signal);
 }
+
+/** Tries again for a while: the backup continues in the server while its network or proxy does not. */
+async function patiently(request: () => Promise<BackupsState | undefined>): Promise<BackupsState> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    const found = await request().catch((problem: unknown) => {
+      if (!(problem instanceof NoResponse)) throw problem;
+    });
+    if (found) return found;
+    await pause(pollMs);
+  }
+  throw new StartRefused("The server does not respond any more. If it has ended, no backup was made");
+}
+
+/** The server does not respond. */
+class NoResponse extends StartRefused {}
 
 /** Undefined if nothing listens at the address. */
 async function ask(
@@ -148,8 +196,8 @@ async function ask(
     response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
   } catch (problem) {
     const { cause } = problem as { cause?: NodeJS.ErrnoException };
-    if (cause?.code === "ECONNREFUSED" || method === "GET") return undefined;
-    throw new StartRefused(`${url} does not respond: ${cause?.message ?? (problem as Error).message}`);
+    if (cause?.code === "ECONNREFUSED") return undefined;
+    throw new NoResponse(`${url} does not respond: ${cause?.message ?? (problem as Error).message}`);
   }
   const text = await response.text();
   if (!response.ok) throw new StartRefused(`${url} refused: ${messageIn(text)}`);
@@ -169,7 +217,7 @@ async function withoutServer(settings: Settings, request: BackupRequest): Promis
   console.error(`No server responds, so this command opens ${settings.data} itself`);
   const log = pino({ level: "silent" });
   await using opened = new AsyncDisposableStack();
-  const { stores } = await openInstallation(settings, { system, log }, opened);
+  const { stores, disk } = await openInstallation(settings, { system, log }, opened);
   await refuseWhileCopied(stores.catalog);
   const refusal = outsideOfFolder({
     catalogUrl: undefined,
@@ -182,6 +230,7 @@ async function withoutServer(settings: Settings, request: BackupRequest): Promis
     stores,
     refusal,
     held: holdable(stores.blobs),
+    disk,
     system,
     log,
   });
@@ -189,23 +238,32 @@ async function withoutServer(settings: Settings, request: BackupRequest): Promis
   const stop = new AbortController();
   process.on("SIGINT", () => stop.abort()).on("SIGTERM", () => stop.abort());
   backups.start(request);
+  const started = backups.state;
   const state = async () => {
     if (stop.signal.aborted) await backups.stop();
     return backups.state;
   };
-  return await follow(state, stop.signal);
+  return await follow(state, started, stop.signal);
 }
 
-/** Shows the progress until the backup has ended. */
-async function follow(state: () => Promise<BackupsState>, stop: AbortSignal): Promise<number> {
+/** Shows the progress until the backup that was started has ended. */
+async function follow(
+  state: () => Promise<BackupsState>,
+  started: BackupsState,
+  stop: AbortSignal,
+): Promise<number> {
+  const isOwn = (one: RunningBackup | EndedBackup) =>
+    one.startedTime === started.running?.startedTime && one.place === started.running.place;
   const line = new StatusLine(process.stderr);
   const begunMs = performance.now();
   for (;;) {
     const { running, last } = await state();
-    if (!running) {
+    if (!running || !isOwn(running)) {
       line.end();
-      if (stop.aborted) console.log("The backup was interrupted; what it has copied is not copied again.");
-      return stop.aborted ? interrupted : report(last);
+      if (last && isOwn(last) && (last.outcome === "complete" || !stop.aborted)) return report(last);
+      if (!stop.aborted) throw new StartRefused(endUnknown);
+      console.log("The backup was interrupted; what it has copied is not copied again.");
+      return interrupted;
     }
     const { bytesDone, bytesTotal, bytesStored } = running;
     line.show(() => {
@@ -213,14 +271,18 @@ async function follow(state: () => Promise<BackupsState>, stop: AbortSignal): Pr
       const text = `  ${count(bytesDone)} of ${count(bytesTotal)} bytes, ${count(bytesStored)} new`;
       return { share: bytesTotal === 0 ? 0 : bytesDone / bytesTotal, text: `${text}  ${seconds}` };
     });
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    await pause(pollMs);
   }
 }
 
-function report(last: BackupsState["last"]): number {
-  if (last === undefined) throw new StartRefused("The server was restarted. This backup is not complete");
+/** The state of the server is that of another backup, or of none. */
+const endUnknown =
+  "The server was restarted or has begun another backup, so the end of this one is unknown; see --list";
+
+function report(last: EndedBackup): number {
   if (last.outcome === "failed") throw new StartRefused(`No backup was made: ${last.problem}`);
-  const { id, snapshotMs, files, bytes, bytesStored, missing, place, pausedMs } = last;
+  const { id, snapshotMs, files, bytes, bytesStored, missing, place, pausedMs, isNewFolder } = last;
+  if (isNewFolder) console.log(`Made a new folder of backups in ${place}.`);
   console.log(`Backup ${id} of ${new Date(snapshotMs).toISOString()} is complete in ${place}:
 ${count(files)} files, ${count(bytes)} bytes, of which ${count(bytesStored)} were added.
 Changes of the catalog waited ${pausedMs} ms.`);

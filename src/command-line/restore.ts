@@ -2,7 +2,8 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { DamagedChunk } from "../backup/pool.ts";
-import { chooseBackup, restoreBackup } from "../backup/restore.ts";
+import { lockForReading } from "../backup/reader-lock.ts";
+import { chooseBackup, requireKept, restoreBackup } from "../backup/restore.ts";
 import { count, StatusLine } from "../client/progress.ts";
 import { StartRefused } from "../data-folder.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
@@ -32,7 +33,9 @@ Exit codes: 0, complete; 1, refused, or the backup is damaged.`,
     if (to === undefined) throw new Misused("--to names the data folder.");
     const target = resolve(to);
     makeFilesPrivate();
-    const backup = await chooseBackup(resolve(positionals[0]!), { id, passphraseFile });
+    const place = resolve(positionals[0]!);
+    using _ = lockForReading(place);
+    const backup = await chooseBackup(place, { id, passphraseFile });
     const { manifest } = backup;
     const line = new StatusLine(process.stderr);
     try {
@@ -44,6 +47,7 @@ Exit codes: 0, complete; 1, refused, or the backup is damaged.`,
       );
     } catch (problem) {
       if (!(problem instanceof DamagedChunk)) throw problem;
+      await requireKept(backup);
       throw new StartRefused(`The backup ${manifest.id} is damaged: ${problem.message}.
 Nothing was restored. Try another backup (--backup), and run millrace verify.`);
     } finally {

@@ -2,7 +2,8 @@
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { chooseBackup } from "../backup/restore.ts";
+import { lockForReading } from "../backup/reader-lock.ts";
+import { chooseBackup, requireKept } from "../backup/restore.ts";
 import { verifyBackup } from "../backup/verify.ts";
 import { VerifyFolder } from "../backup/verify-folder.ts";
 import { count, StatusLine } from "../client/progress.ts";
@@ -34,7 +35,9 @@ Exit codes: 0, in order; 1, refused; ${damageFound}, damaged; ${interrupted}, in
     expectWords(positionals, 1, "Name the folder of the backups.");
     const { backup: id, "passphrase-file": passphraseFile, temporary } = values;
     makeFilesPrivate();
-    const backup = await chooseBackup(resolve(positionals[0]!), { id, passphraseFile });
+    const place = resolve(positionals[0]!);
+    using _ = lockForReading(place);
+    const backup = await chooseBackup(place, { id, passphraseFile });
     const { manifest } = backup;
     const line = new StatusLine(process.stderr);
     const report = (bytesDone: number) =>
@@ -45,8 +48,9 @@ Exit codes: 0, in order; 1, refused; ${damageFound}, damaged; ${interrupted}, in
     const { findings, files, bytes, series } = await inTemporaryFolder(temporary, (folder) =>
       verifyBackup(backup, { folder, report }),
     ).finally(() => line.end());
-    for (const finding of findings) console.log(finding);
     if (findings.length > 0) {
+      await requireKept(backup);
+      for (const finding of findings) console.log(finding);
       console.log(`The backup ${manifest.id} is damaged: ${findings.length} findings`);
       return damageFound;
     }

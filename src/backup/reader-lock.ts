@@ -1,0 +1,41 @@
+// Keeps old backups from being removed while one is read: readers share a lock, and a removal needs it alone.
+// Backups are made meanwhile.
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartRefused } from "../data-folder.ts";
+
+/** The folder of backups counts as empty with it. */
+const lockFile = (folder: string): string => join(folder, "lock-readers");
+
+/** SQLite's codes of errors. */
+const busy = 5;
+const isBusy = (problem: unknown): boolean => (problem as { readonly errcode?: number }).errcode === busy;
+
+/**
+ * Shares the lock until it is disposed. In a folder that this user cannot write and that has no lock, it does
+ * nothing. Throws `StartRefused` while old backups are removed.
+ */
+export function lockForReading(folder: string): Disposable {
+  try {
+    const database = new DatabaseSync(lockFile(folder));
+    database.exec("BEGIN");
+    database.prepare("SELECT count(*) FROM sqlite_schema").get();
+    return { [Symbol.dispose]: () => database.close() };
+  } catch (problem) {
+    if (isBusy(problem)) throw new StartRefused(`Old backups in ${folder} are being removed; try again`);
+    return { [Symbol.dispose]: () => undefined };
+  }
+}
+
+/** Has the lock alone until it is disposed. Throws `StartRefused` while a backup is read. */
+export function lockForRemoval(folder: string): Disposable {
+  const database = new DatabaseSync(lockFile(folder));
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return { [Symbol.dispose]: () => database.close() };
+  } catch (problem) {
+    database.close();
+    if (!isBusy(problem)) throw problem;
+    throw new StartRefused(`A backup in ${folder} is being verified or restored`);
+  }
+}
