@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Page, Request } from "playwright-core";
-import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+import { assertAccessible, type ConsoleUnderTest, oppositeLooks, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
 const ids: Record<string, number> = {};
@@ -266,21 +266,20 @@ describe("an operator of one unit", () => {
 
 describe("the pages of assets", () => {
   it("have no faults of accessibility, light and dark, wide and narrow", async () => {
-    for (const colorScheme of ["light", "dark"] as const)
-      for (const width of [1440, 360]) {
-        const path = `/assets/${ids["P-25000"]}`;
-        const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
-        await page.getByText("42.5 m3/h").waitFor();
-        await page.getByText(/^Searched /).waitFor();
-        await assertAccessible(page);
-        await assertFits(page, width);
-        if (width === 360) await page.getByRole("link", { name: "All assets" }).click();
-        else await page.goto(`${console.server.baseUrl}/assets`);
-        await item(page, "Plant").waitFor();
-        await assertAccessible(page);
-        await assertFits(page, width);
-        await console.release(page);
-      }
+    for (const { colorScheme, width } of oppositeLooks) {
+      const path = `/assets/${ids["P-25000"]}`;
+      const page = await console.open({ path, colorScheme, viewport: { width, height: 740 } });
+      await page.getByText("42.5 m3/h").waitFor();
+      await page.getByText(/^Searched /).waitFor();
+      await assertAccessible(page);
+      await assertFits(page, width);
+      if (width === 360) await page.getByRole("link", { name: "All assets" }).click();
+      else await page.goto(`${console.server.baseUrl}/assets`);
+      await item(page, "Plant").waitFor();
+      await assertAccessible(page);
+      await assertFits(page, width);
+      await console.release(page);
+    }
   });
 
   it("say what to do when there is nothing", async () => {
