@@ -5,7 +5,7 @@ import { embeddedUnderTest, filesWithoutSyncs } from "../../../test/support/poin
 import { seed, times } from "../../../test/support/proof.ts";
 import { RandomOperations } from "../../../test/support/random-operations.ts";
 
-const operations = times(50_000, 1_000_000);
+const operations = times(20_000, 1_000_000);
 /** Few, because opening and closing the store costs more than thousands of operations. */
 const lives = times(8, 400);
 
