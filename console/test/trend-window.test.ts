@@ -134,7 +134,7 @@ describe("the window of a trend", () => {
     for (const share of [0.2, 0.5, 0.3, 0.8]) {
       await page.mouse.move(at.x - Math.round(box.width * share), at.y, { steps: 12 });
       // The data of the part that comes into view is loaded on the way.
-      for (const endMs = performance.now() + 30_000; ; await page.evaluate(twoFrames)) {
+      for (const endMs = performance.now() + 60_000; ; await page.evaluate(twoFrames)) {
         const tops = (await page.evaluate(linePixels)) as readonly number[];
         const blank = tops.flatMap((top, column) => (top === 0 ? [column] : []));
         if (blank.length < tops.length / 100) break;

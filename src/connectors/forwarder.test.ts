@@ -145,7 +145,7 @@ test("a key that may not write events does not slow down the records", async () 
   };
   const { health } = await forwarded(buffer, { createEvents }, isDone);
   // The waits after ten failures would be minutes together.
-  assert.ok(performance.now() - startedMs < 15_000);
+  assert.ok(performance.now() - startedMs < 60_000);
   assert.match(health.current.map(({ message }) => message).join(), /events about dropped records/);
   assert.equal(buffer.finalDrops().length, 1, "the drop is told later");
   buffer.close();

@@ -77,9 +77,8 @@ describe("handed out by one server, used on another", needs("postgresql"), () =>
     assert.equal((await sessions.find(cookie))?.caller.projectId, id);
     await sessions.end(cookie);
     assert.equal(await sessions.find(cookie), undefined);
-    const endMs = performance.now() + 5_000;
-    while (await two!.app.services.sessions.find(cookie))
-      assert.ok(performance.now() < endMs, "ends within a second");
+    const endMs = performance.now() + 60_000;
+    while (await two!.app.services.sessions.find(cookie)) assert.ok(performance.now() < endMs, "it ends");
   });
 
   test("a new key is valid, and a cursor of another catalog is not", async () => {

@@ -15,6 +15,7 @@ import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf, sineWave } from "../conformance/points.ts";
 import { aggregateNames, type PointsStore } from "../points.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
+import { encodeMark, markBytes } from "./journal-record.ts";
 
 const settings = { shards: 1, blockPoints: 100, files: filesWithoutSyncs, markMs: 1 };
 const openShard = LocalShard.opener({ delayOf: () => 0, onStep: () => undefined });
@@ -45,11 +46,20 @@ async function made(later: readonly Change[]): Promise<Wreck> {
   if (later.length === 0) return filesOf(folder);
   const again = await openEmbeddedPoints({ ...settings, folder, openShard });
   for (const change of later) await change(again);
-  // Waits for the mark that the last change is on disk.
-  await setTimeout(100);
+  while (!isMarked(folder)) await setTimeout(5);
   const files = filesOf(folder);
   await again.close();
   return files;
+}
+
+/** Whether the journal ends with the mark that the last change is on disk. */
+function isMarked(folder: string): boolean {
+  const newest = readdirSync(folder)
+    .filter((name) => name.endsWith(".log"))
+    .sort()
+    .at(-1)!;
+  const end = readFileSync(join(folder, newest)).subarray(-markBytes);
+  return end.equals(encodeMark(end.readDoubleLE(8)));
 }
 
 const filesOf = (folder: string): Wreck =>
