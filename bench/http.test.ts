@@ -32,6 +32,29 @@ test("responses by length, in chunks and without a body follow each other on one
   }
 });
 
+test("a request follows on a new socket after the server has closed the idle one", async () => {
+  const server = createServer((_request, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const connection = await Connection.open((server.address() as AddressInfo).port);
+  const send = () => connection.send(requestBytes({ method: "GET", path: "/" }));
+  try {
+    assert.equal((await send()).status, 200);
+    server.closeAllConnections();
+    // Requests fail until the closing has arrived, or are served by a new socket.
+    for (;;) {
+      const isServed = await send().then(
+        () => true,
+        () => false,
+      );
+      if (isServed) break;
+    }
+    assert.equal((await send()).status, 200);
+  } finally {
+    connection.close();
+    server.close();
+  }
+});
+
 test("the same seed makes the same data, in ascending times", () => {
   const [first, again] = [generateSeries(3, 1000, 7), generateSeries(3, 1000, 7)];
   assert.deepEqual(first, again);

@@ -28,18 +28,17 @@ export function requestBytes({ method, path, headers = {}, body = "" }: RequestP
 
 const readBytes = 2 ** 18;
 
-/** One request after the other over one socket. */
+/** One request after the other over one socket, and over a new one if the server has closed an idle one. */
 export class Connection {
-  readonly #socket: Socket;
+  readonly #port: number;
+  readonly #buffer = Buffer.alloc(readBytes);
   readonly #reader = new ResponseReader();
+  #socket: Socket;
   #settle: { resolve: (response: HttpResponse) => void; reject: (problem: Error) => void } | undefined;
 
   private constructor(port: number) {
-    const buffer = Buffer.alloc(readBytes);
-    const callback = (bytes: number) => this.#take(buffer.subarray(0, bytes));
-    this.#socket = connect({ port, host: "127.0.0.1", noDelay: true, onread: { buffer, callback } });
-    this.#socket.on("error", (problem) => this.#settle?.reject(problem));
-    this.#socket.on("close", () => this.#settle?.reject(new Error("the server closed the connection")));
+    this.#port = port;
+    this.#socket = this.#connected();
   }
 
   static open(port: number): Promise<Connection> {
@@ -49,9 +48,21 @@ export class Connection {
     });
   }
 
+  #connected(): Socket {
+    const callback = (bytes: number) => this.#take(this.#buffer.subarray(0, bytes));
+    const onread = { buffer: this.#buffer, callback };
+    const socket = connect({ port: this.#port, host: "127.0.0.1", noDelay: true, onread });
+    const fail = (problem: Error) => this.#socket === socket && this.#settle?.reject(problem);
+    socket.on("error", fail);
+    socket.on("close", () => fail(new Error("the server closed the connection")));
+    return socket;
+  }
+
   send(request: RequestBytes): Promise<HttpResponse> {
     this.#reader.begin();
     return new Promise((resolve, reject) => {
+      // Without this, a request would never settle: all events of a closed socket are over.
+      if (this.#socket.destroyed) this.#socket = this.#connected();
       this.#settle = { resolve, reject };
       this.#socket.write(request);
     });

@@ -102,6 +102,8 @@ export async function startInstallation(): Promise<Installation> {
   };
 }
 
+const startsMax = 10;
+
 /** `environmentOf` gets the addresses of the proxies, separated by commas. */
 function serverProcess(
   port: number,
@@ -122,10 +124,11 @@ function serverProcess(
         ClickHouse: hostsOf("ClickHouse"),
         S3: hostsOf("S3"),
       };
-      running = await serveMillrace(
-        { ...environmentOf(hosts), MILLRACE_PORT: String(port), ...more },
-        folder,
-      );
+      const environment = { ...environmentOf(hosts), MILLRACE_PORT: String(port), ...more };
+      const serve = () => serveMillrace(environment, folder);
+      // As a supervisor does after a refused start: a part may not respond in time on a busy machine.
+      for (let starts = 1; running === undefined; starts++)
+        running = await (starts < startsMax ? serve().catch(() => undefined) : serve());
     },
     async end(signal = "SIGKILL") {
       running?.child.kill(signal);
@@ -150,11 +153,14 @@ function mountSmallDisk(): SmallDisk {
   if (status !== 0) throw new Error("this user may not mount a tmpfs for the test of a full disk");
   mkdirSync(join(folder, "disk"));
   const filler = join(folder, "filler");
+  // Before the folder is removed.
+  const remove = () => void run("umount", "-l", folder);
+  process.prependListener("exit", remove);
   return {
     folder: join(folder, "disk"),
     // It ends when the disk is full.
     fill: () => void run("dd", "if=/dev/zero", `of=${filler}`, "bs=65536"),
     free: () => void run("rm", "-f", filler),
-    remove: () => void run("umount", "-l", folder),
+    remove,
   };
 }
