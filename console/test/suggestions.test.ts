@@ -91,6 +91,37 @@ describe("the page of suggestions", () => {
     await console.release(page);
   });
 
+  it("reviews row after row by keys, also capital letters, and keeps the focus in the rows", async () => {
+    await console.server.ask.v06("POST /suggestions/timeseries", {});
+    const page = await console.open({ path: "/suggestions" });
+    await page.getByRole("checkbox", { name: "Select 21PT1019" }).focus();
+    await page.keyboard.press("a");
+    await page.keyboard.press("r");
+    await page.keyboard.press("Shift+A");
+    await page.getByText("There is nothing to review").waitFor();
+    assert.deepEqual(
+      [await assetOf(series[0]), await assetOf(series[1]), await assetOf(series[2])],
+      [assets[2], undefined, assets[1]],
+    );
+    await console.release(page);
+  });
+
+  it("selects the best suggestion of each series", async () => {
+    const two = [assets[0], assets[2]].map((assetId, at) => ({
+      seriesId: series[0],
+      assetId,
+      tag: "x",
+      score: 1 - at,
+    }));
+    await console.server.ask.v06("POST /suggestions", { items: two });
+    const page = await console.open({ path: "/suggestions" });
+    await page.getByLabel("Select all").check();
+    await page.getByRole("button", { name: "Accept 1 selected" }).click();
+    await page.getByText("There is nothing to review").waitFor();
+    assert.equal(await assetOf(series[0]), assets[2]);
+    await console.release(page);
+  });
+
   it("shows a refusal, and no review to a person who may only read", async () => {
     await console.server.ask.v06("POST /suggestions/timeseries", {});
     const page = await console.open({ path: "/suggestions" });
@@ -129,7 +160,7 @@ describe("a drawing", () => {
   const open = async () => {
     const page = await console.open({ path: `/files/${drawing}` });
     await page.getByRole("button", { name: "Find tags" }).click();
-    await page.getByText("2 tags of assets, 2 of them new").waitFor();
+    await page.getByText("Found 2 tags of assets. 2 are new.").waitFor();
     return page;
   };
 

@@ -113,6 +113,34 @@ describe("transformations", () => {
     await console.release(page);
   });
 
+  it("keep what is typed while the query is saved, and name the step that failed", async () => {
+    const id = await create("typing");
+    const page = await console.open({ path: `/transformations/${id}` });
+    const editor = page.getByRole("textbox", { name: "Query" });
+    const [sent, typed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const path = /\/transformations\/update$/;
+    await page.route(path, async (route) => {
+      sent.resolve();
+      await typed.promise;
+      await route.continue();
+    });
+    await editor.fill("SELECT 1 AS externalId");
+    const saved = page.waitForResponse(path);
+    await button(page, "Save query").click();
+    await sent.promise;
+    await editor.fill("SELECT 1 AS externalId -- more");
+    typed.resolve();
+    await saved;
+    await page.locator("button:not([data-loading])").filter({ hasText: "Save query" }).waitFor();
+    assert.equal(await editor.inputValue(), "SELECT 1 AS externalId -- more");
+    await page.getByText("The query is not saved").waitFor();
+    await page.unroute(path);
+    await page.route(path, (route) => route.abort());
+    await button(page, "Save query").click();
+    await page.getByRole("alert").getByText("The query was not saved").waitFor();
+    await console.release(page);
+  });
+
   it("plan what a run creates, changes and refuses; the run does it, and is in the list", async () => {
     const id = await create("plant", { onError: "skip" });
     const page = await console.open({ path: `/transformations/${id}` });

@@ -3,7 +3,7 @@
 import { Button, Card, Text, Title } from "@mantine/core";
 import { ScanSearch } from "lucide-react";
 import type { File } from "../../api/generated.ts";
-import { countText } from "../../lib/format.ts";
+import { countOf, countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useSession } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
@@ -64,9 +64,11 @@ function FindTags({ file }: { file: File }) {
         Find tags
       </Button>
       <Text size="sm" c="var(--text-quiet)" role="status">
-        {data && `${countText(data.matched)} tags of assets, ${countText(data.proposed)} of them new`}
+        {data && `Found ${countOf(data.matched, "tag")} of assets. ${newOf(data.proposed)}.`}
       </Text>
       <Refusal problem={error} />
     </>
   );
 }
+
+const newOf = (count: number) => `${countText(count)} ${count === 1 ? "is" : "are"} new`;

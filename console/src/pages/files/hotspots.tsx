@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Check, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { getTimeseries, type Suggestion, type TimeSeries } from "../../api/generated.ts";
-import { ageText, valueText } from "../../lib/format.ts";
+import { ageText, countOf, valueText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
@@ -82,7 +82,7 @@ function HotspotDetails({ tag, asset }: { tag: Suggestion; asset: string }) {
 function Verdict({ tag: { id, tag, score } }: { tag: Suggestion }) {
   const { mutate, isPending, error } = useReview();
   const mayReview = mayDo(useSession(), "suggestionsAcl", "WRITE");
-  const apart = score === 0 ? "" : `, ${score} letters apart`;
+  const apart = score === 0 ? "" : `, ${countOf(score, "letter")} apart`;
   return (
     <>
       <Text size="xs" c="var(--text-quiet)">

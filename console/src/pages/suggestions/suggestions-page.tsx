@@ -5,7 +5,7 @@ import { Check, Link2, WandSparkles, X } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Suggestion } from "../../api/generated.ts";
 import { addressOf } from "../../lib/address.ts";
-import { countText } from "../../lib/format.ts";
+import { countOf, countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
@@ -112,20 +112,37 @@ function Computation() {
       </Button>
       <Text size="sm" c="var(--text-quiet)" role="status">
         {data &&
-          `${countText(data.examined)} series without an asset were compared. ` +
-            `${countText(data.proposed)} suggestions are new.`}
+          `${countText(data.examined)} series without an asset ${wasOrWere(data.examined)} compared. ` +
+            `${countOf(data.proposed, "suggestion")} ${data.proposed === 1 ? "is" : "are"} new.`}
       </Text>
       <Refusal problem={error} />
     </div>
   );
 }
 
+const wasOrWere = (count: number) => (count === 1 ? "was" : "were");
+
 function Review({ rows, mayReview }: { rows: readonly Suggestion[]; mayReview: boolean }) {
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
-  const { mutate, isPending, error, variables } = useReview();
+  const [waiting, setWaiting] = useState<ReadonlySet<number>>(new Set());
+  const [problem, setProblem] = useState<unknown>();
+  const { mutateAsync } = useReview();
   const selected = rows.filter(({ id }) => chosen.has(id)).map(({ id }) => id);
-  const review = (verdict: Verdict, items: readonly number[]) =>
-    !isPending && items.length > 0 && mutate({ verdict, items }, { onSuccess: () => setChosen(new Set()) });
+  const isWaiting = selected.some((id) => waiting.has(id));
+  const review = async (verdict: Verdict, items: readonly number[]) => {
+    if (items.length === 0 || items.some((id) => waiting.has(id))) return;
+    const these = new Set(items);
+    setWaiting((now) => now.union(these));
+    setProblem(undefined);
+    try {
+      await mutateAsync({ verdict, items });
+      setChosen((now) => now.difference(these));
+    } catch (refusal) {
+      setProblem(refusal);
+    } finally {
+      setWaiting((now) => now.difference(these));
+    }
+  };
   const what = selected.length === 0 ? "selected" : `${countText(selected.length)} selected`;
   return (
     <>
@@ -134,9 +151,8 @@ function Review({ rows, mayReview }: { rows: readonly Suggestion[]; mayReview: b
           <Button
             size="xs"
             leftSection={<Check size={14} aria-hidden />}
-            disabled={selected.length === 0}
-            loading={isPending && variables.verdict === "accept"}
-            onClick={() => review("accept", selected)}
+            disabled={selected.length === 0 || isWaiting}
+            onClick={() => void review("accept", selected)}
           >
             Accept {what}
           </Button>
@@ -144,9 +160,8 @@ function Review({ rows, mayReview }: { rows: readonly Suggestion[]; mayReview: b
             size="xs"
             variant="default"
             leftSection={<X size={14} aria-hidden />}
-            disabled={selected.length === 0}
-            loading={isPending && variables.verdict === "reject"}
-            onClick={() => review("reject", selected)}
+            disabled={selected.length === 0 || isWaiting}
+            onClick={() => void review("reject", selected)}
           >
             Reject {what}
           </Button>
@@ -155,10 +170,10 @@ function Review({ rows, mayReview }: { rows: readonly Suggestion[]; mayReview: b
           </Text>
         </Group>
       )}
-      {error && <Refusal problem={error} />}
+      {problem !== undefined && <Refusal problem={problem} />}
       <SuggestionsTable
-        {...{ rows, chosen, setChosen, mayReview }}
-        onReview={(verdict, id) => review(verdict, [id])}
+        {...{ rows, chosen, setChosen, mayReview, waiting }}
+        onReview={(verdict, id) => void review(verdict, [id])}
       />
     </>
   );

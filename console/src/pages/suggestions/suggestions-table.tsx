@@ -2,7 +2,7 @@
 // is a card.
 import { Badge, Button, Checkbox } from "@mantine/core";
 import { Check, X } from "lucide-react";
-import type { KeyboardEvent } from "react";
+import { type KeyboardEvent, useRef } from "react";
 import type { Suggestion } from "../../api/generated.ts";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
@@ -14,13 +14,28 @@ interface TableProps {
   readonly chosen: ReadonlySet<number>;
   setChosen(chosen: ReadonlySet<number>): void;
   readonly mayReview: boolean;
+  /** The rows whose review has not ended. */
+  readonly waiting: ReadonlySet<number>;
   onReview(verdict: Verdict, id: number): void;
 }
 
-export function SuggestionsTable({ rows, chosen, setChosen, mayReview, onReview }: TableProps) {
+/** A series is linked to one asset: of its suggestions the best one, the first of several. */
+function bestOfEach(rows: readonly Suggestion[]): number[] {
+  const best = new Map<number, Suggestion>();
+  for (const row of rows) {
+    const { seriesId, score } = row;
+    if (seriesId !== undefined && score < (best.get(seriesId)?.score ?? Number.POSITIVE_INFINITY))
+      best.set(seriesId, row);
+  }
+  const isBest = (row: Suggestion) => row.seriesId === undefined || best.get(row.seriesId) === row;
+  return rows.filter(isBest).map(({ id }) => id);
+}
+
+export function SuggestionsTable({ rows, chosen, setChosen, mayReview, waiting, onReview }: TableProps) {
   const subjectName = useSubjectNames(rows);
   const assetName = useAssetNames(rows.map(({ assetId }) => assetId));
-  const isAll = rows.every(({ id }) => chosen.has(id));
+  const all = bestOfEach(rows);
+  const isAll = all.every((id) => chosen.has(id));
   const choose = (id: number) =>
     setChosen(chosen.has(id) ? chosen.difference(new Set([id])) : chosen.union(new Set([id])));
   return (
@@ -30,9 +45,10 @@ export function SuggestionsTable({ rows, chosen, setChosen, mayReview, onReview 
           <div role="columnheader">
             <Checkbox
               aria-label="Select all"
+              title="Of each series the suggestion with the best score"
               checked={isAll}
               indeterminate={chosen.size > 0 && !isAll}
-              onChange={() => setChosen(new Set(isAll ? [] : rows.map(({ id }) => id)))}
+              onChange={() => setChosen(new Set(isAll ? [] : all))}
             />
           </div>
         )}
@@ -49,6 +65,7 @@ export function SuggestionsTable({ rows, chosen, setChosen, mayReview, onReview 
           subject={subjectName(row)}
           asset={assetName(row.assetId)}
           isChosen={chosen.has(row.id)}
+          isPending={waiting.has(row.id)}
           onChoose={() => choose(row.id)}
         />
       ))}
@@ -61,23 +78,37 @@ interface RowProps extends Pick<TableProps, "mayReview" | "onReview"> {
   readonly subject: string;
   readonly asset: string;
   readonly isChosen: boolean;
+  readonly isPending: boolean;
   onChoose(): void;
 }
 
-function Row({ row, subject, asset, isChosen, mayReview, onChoose, onReview }: RowProps) {
+/** Moves the focus to the row below or above, as far as there is one. */
+function focusBeside(row: Element, ...sides: readonly (keyof typeof siblings)[]): boolean {
+  const boxes = sides.map((side) => row[siblings[side]]?.querySelector<HTMLElement>("input[type=checkbox]"));
+  const box = boxes.find((one) => one != null);
+  box?.focus();
+  return box != null;
+}
+
+const siblings = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" } as const;
+
+function Row({ row, subject, asset, isChosen, isPending, mayReview, onChoose, onReview }: RowProps) {
   const { id, seriesId, fileId, page, assetId, tag, score } = row;
+  const element = useRef<HTMLDivElement>(null);
+  const review = (verdict: Verdict) => {
+    // The row goes away with its focus.
+    focusBeside(element.current!, "ArrowDown", "ArrowUp");
+    onReview(verdict, id);
+  };
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    const verdict = ({ a: "accept", r: "reject" } as const)[event.key];
-    if (verdict && mayReview && !event.ctrlKey && !event.metaKey && !event.altKey) onReview(verdict, id);
-    const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" } as const;
-    const sibling = event.currentTarget[next[event.key as keyof typeof next]];
-    const box = sibling?.querySelector<HTMLElement>("input[type=checkbox]");
-    if (!box) return;
-    event.preventDefault();
-    box.focus();
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat;
+    const verdict = ({ a: "accept", r: "reject" } as const)[event.key.toLowerCase()];
+    if (verdict && mayReview && isPlain) review(verdict);
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    if (focusBeside(event.currentTarget, event.key)) event.preventDefault();
   };
   return (
-    <div role="row" className={classes["row"]} onKeyDown={onKeyDown}>
+    <div role="row" ref={element} className={classes["row"]} onKeyDown={onKeyDown}>
       {mayReview && (
         <div role="cell" className={classes["choice"]}>
           <Checkbox aria-label={`Select ${subject}, ${asset}`} checked={isChosen} onChange={onChoose} />
@@ -107,7 +138,11 @@ function Row({ row, subject, asset, isChosen, mayReview, onChoose, onReview }: R
         {score}
       </div>
       <div role="cell" className={classes["review"]}>
-        {mayReview ? <Verdicts {...{ row, subject, asset, onReview }} /> : <State row={row} />}
+        {mayReview ? (
+          <Verdicts {...{ row, subject, asset, isPending }} onReview={review} />
+        ) : (
+          <State row={row} />
+        )}
       </div>
     </div>
   );
@@ -119,10 +154,11 @@ const State = ({ row: { state } }: { row: Suggestion }) => (
   <Badge variant="default">{stateTexts[state]}</Badge>
 );
 
-type VerdictsProps = Pick<RowProps, "row" | "subject" | "asset" | "onReview">;
+interface VerdictsProps extends Pick<RowProps, "row" | "subject" | "asset" | "isPending"> {
+  onReview(verdict: Verdict): void;
+}
 
-function Verdicts({ row, subject, asset, onReview }: VerdictsProps) {
-  const { id, state } = row;
+function Verdicts({ row: { state }, subject, asset, isPending, onReview }: VerdictsProps) {
   return (
     <>
       {state !== "ACCEPTED" && (
@@ -131,7 +167,8 @@ function Verdicts({ row, subject, asset, onReview }: VerdictsProps) {
           variant="default"
           aria-label={`Accept ${subject}, ${asset}`}
           leftSection={<Check size={14} aria-hidden />}
-          onClick={() => onReview("accept", id)}
+          disabled={isPending}
+          onClick={() => onReview("accept")}
         >
           Accept
         </Button>
@@ -142,7 +179,8 @@ function Verdicts({ row, subject, asset, onReview }: VerdictsProps) {
           variant="default"
           aria-label={`Reject ${subject}, ${asset}`}
           leftSection={<X size={14} aria-hidden />}
-          onClick={() => onReview("reject", id)}
+          disabled={isPending}
+          onClick={() => onReview("reject")}
         >
           Reject
         </Button>

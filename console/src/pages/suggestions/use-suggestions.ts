@@ -1,5 +1,11 @@
 // The list of suggestions page by page, the names of their records, and the review.
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import {
   getSuggestions,
   postFilesByids,
@@ -34,7 +40,10 @@ export function useSuggestionList(search: SuggestionsSearch) {
 
 export type Verdict = "accept" | "reject";
 
-/** Accepts or rejects suggestions; the lists and records with them are read again. */
+/**
+ * Accepts or rejects suggestions, one review after the other; the lists and records with them are read again,
+ * which the next review does not wait for.
+ */
 export function useReview() {
   const project = useProject();
   const client = useQueryClient();
@@ -43,10 +52,11 @@ export function useReview() {
       const review = verdict === "accept" ? postSuggestionsAccept : postSuggestionsReject;
       return review(project, { items: [...items] });
     },
-    onSettled: () =>
-      Promise.all(
-        ["suggestions", "files", "timeseries"].map((key) => client.invalidateQueries({ queryKey: [key] })),
-      ),
+    scope: { id: "reviews of suggestions" },
+    onSettled: () => {
+      for (const key of ["suggestions", "files", "timeseries"])
+        void client.invalidateQueries({ queryKey: [key] });
+    },
   });
 }
 
@@ -78,6 +88,7 @@ export function useSubjectNames(rows: readonly Suggestion[]): (row: Suggestion) 
   const { data: seriesNames } = useQuery({
     queryKey: ["timeseries", project, "names", series],
     enabled: series.length > 0,
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const { data } = await postTimeseriesByids(project, { items: series }, {}, { signal });
       return new Map(data.items.map(({ id, name }) => [id, name]));
@@ -86,6 +97,7 @@ export function useSubjectNames(rows: readonly Suggestion[]): (row: Suggestion) 
   const { data: fileNames } = useQuery({
     queryKey: ["files", project, "names", files],
     enabled: files.length > 0,
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const { data } = await postFilesByids(project, { items: files }, { signal });
       return new Map(data.items.map(({ id, fileName }) => [id, fileName]));

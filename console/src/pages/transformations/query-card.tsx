@@ -1,6 +1,6 @@
 // Edits the SQL of a transformation, marks its errors, and shows the rows of the query or the plan of a run.
 import { Alert, Button, type ButtonProps, Card, Group, Stack, Text, Title } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleAlert, ListChecks, type LucideIcon, Rows3, Save } from "lucide-react";
 import { useState } from "react";
 import {
@@ -17,7 +17,7 @@ import { Marked } from "../../ui/expression/marked.tsx";
 import { Loading } from "../../ui/page-states.tsx";
 import { PlanView } from "./plan-view.tsx";
 import { PreviewTable } from "./preview-table.tsx";
-import { useTransformationsChange } from "./transformations-data.ts";
+import { transformationQuery, useTransformationsChange } from "./transformations-data.ts";
 
 const previewRows = 100;
 
@@ -26,11 +26,10 @@ export function QueryCard({ transformation }: { transformation: Transformation }
   const mayWrite = mayDo(useSession(), "transformationsAcl", "WRITE");
   const [text, setText] = useState<string>();
   const query = text ?? saved;
-  const { preview, plan, save } = useSteps(transformation, query, () => setText(undefined));
-  const reset = () => {
-    for (const step of [preview, plan, save]) step.reset();
-  };
-  const fault = faultOf(preview.error ?? plan.error ?? save.error, { text: query, aliases: [] });
+  // What is typed while the query is saved stays.
+  const onSaved = (sent: string) => setText((now) => (now === sent ? undefined : now));
+  const { preview, plan, save, reset } = useSteps(transformation, query, onSaved);
+  const fault = faultOf(save.error ?? plan.error ?? preview.error, { text: query, aliases: [] });
   const isChanged = query !== saved;
   const show = (step: typeof preview | typeof plan) => {
     reset();
@@ -70,7 +69,7 @@ export function QueryCard({ transformation }: { transformation: Transformation }
         </Group>
         <SqlEditor text={query} fault={fault} onChange={edit} />
         {isChanged && <Unsaved transformation={transformation} />}
-        {fault && <FaultNotice fault={fault} text={query} />}
+        {fault && <FaultNotice title={failureOf({ save, plan })} fault={fault} text={query} />}
         {(preview.isPending || plan.isPending) && <Loading what="the rows of the query" />}
         {preview.data && <PreviewTable preview={preview.data} />}
         {plan.data && <PlanView plan={plan.data} />}
@@ -78,6 +77,11 @@ export function QueryCard({ transformation }: { transformation: Transformation }
     </Card>
   );
 }
+
+const failureOf = (steps: Readonly<Record<"save" | "plan", { readonly error: unknown }>>): string => {
+  if (steps.save.error) return "The query was not saved";
+  return steps.plan.error ? "No run was planned" : "No row was read";
+};
 
 interface StepButtonProps extends Pick<ButtonProps, "variant" | "disabled"> {
   readonly label: string;
@@ -98,20 +102,26 @@ const StepButton = ({ label, icon: Icon, isPending, variant = "default", ...prop
   </Button>
 );
 
-function useSteps({ id }: Transformation, query: string, onSaved: () => void) {
+function useSteps({ id }: Transformation, query: string, onSaved: (sent: string) => void) {
   const project = useProject();
-  return {
-    preview: useMutation({
-      mutationFn: async () => (await postTransformationsPreview(project, { query, limit: previewRows })).data,
-    }),
-    plan: useMutation({
-      mutationFn: async () => (await postTransformationsByTransformationIdPlan(project, id)).data,
-    }),
-    save: useTransformationsChange(async () => {
-      await postTransformationsUpdate(project, { items: [{ id, query: { set: query } }] });
-      onSaved();
-    }),
+  const client = useQueryClient();
+  const preview = useMutation({
+    mutationFn: async () => (await postTransformationsPreview(project, { query, limit: previewRows })).data,
+  });
+  const plan = useMutation({
+    mutationFn: async () => (await postTransformationsByTransformationIdPlan(project, id)).data,
+  });
+  const save = useTransformationsChange(async () => {
+    const items = [{ id, query: { set: query } }];
+    const { data } = await postTransformationsUpdate(project, { items });
+    client.setQueryData(transformationQuery(project, id).queryKey, data.items[0]!);
+    onSaved(query);
+  });
+  const reset = () => {
+    for (const step of [preview, plan]) step.reset();
+    if (!save.isPending) save.reset();
   };
+  return { preview, plan, save, reset };
 }
 
 function Unsaved({ transformation: { owner, ownerId } }: { transformation: Transformation }) {
@@ -146,16 +156,17 @@ const SqlEditor = ({ text, fault, onChange }: SqlEditorProps) => (
   </div>
 );
 
-function FaultNotice({ fault: { at, message }, text }: { fault: Fault; text: string }) {
+interface FaultNoticeProps {
+  readonly title: string;
+  readonly fault: Fault;
+  readonly text: string;
+}
+
+function FaultNotice({ title, fault: { at, message }, text }: FaultNoticeProps) {
   const before = at === undefined ? [] : text.slice(0, at).split("\n");
   const place = at === undefined ? "" : `Line ${before.length}, character ${before.at(-1)!.length + 1}: `;
   return (
-    <Alert
-      color="red"
-      role="alert"
-      icon={<CircleAlert size={18} aria-hidden />}
-      title="The query cannot be run"
-    >
+    <Alert color="red" role="alert" icon={<CircleAlert size={18} aria-hidden />} title={title}>
       {place + message}
     </Alert>
   );

@@ -1,4 +1,4 @@
-// When a transformation runs by itself: at times of cron, every some minutes, or after another one.
+// When a transformation runs by itself: at cron times, at an interval, or after another transformation.
 import { NativeSelect, NumberInput, Select, SimpleGrid, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useProject } from "../../session/session.ts";
@@ -7,9 +7,9 @@ import type { Timing } from "./transformation-fields.ts";
 import type { InputsProps } from "./transformation-form.tsx";
 
 const timings: readonly { readonly value: Timing; readonly label: string }[] = [
-  { value: "none", label: "Only when it is started" },
+  { value: "none", label: "Only when a person starts it" },
   { value: "cron", label: "At times of the day or week" },
-  { value: "minutes", label: "Every some minutes" },
+  { value: "minutes", label: "At an interval" },
   { value: "after", label: "After another transformation" },
 ];
 
