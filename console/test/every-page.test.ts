@@ -189,6 +189,12 @@ describe("nothing of another unit is on any page, in the palette, or in a respon
   it("for an operator of one unit", async () => {
     const page = await console.open({ key: operatorKey });
     assert.deepEqual(await leaksOf(page), []);
+    await page.goto(`${console.server.baseUrl}/raw`);
+    await page.getByRole("alert").getByText("An administrator can add the right").waitFor();
+    assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
+    const links = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts();
+    for (const name of ["Raw", "Models", "Transformations", "Access"]) assert.ok(!links.includes(name), name);
+    for (const name of ["Series", "Suggestions"]) assert.ok(links.includes(name), name);
     await page.context().close();
   });
 

@@ -48,6 +48,15 @@ describe("the page of operations", () => {
     await page.context().close();
   });
 
+  it("says that the figures cannot be read, instead of figures that are zero", async () => {
+    const page = await console.open({ path: "/" });
+    await page.route("**/metrics", (route) => route.fulfill({ status: 500, body: "<html>" }));
+    await page.goto(`${console.server.baseUrl}/operations`);
+    await page.getByRole("alert").getByText("status 500. Try again in a minute").waitFor();
+    assert.equal(await page.getByRole("group", { name: "Memory", exact: true }).count(), 0);
+    await page.context().close();
+  });
+
   it("says what is wrong and what to do", async () => {
     const page = await console.open({ path: "/" });
     const health = {

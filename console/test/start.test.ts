@@ -87,7 +87,8 @@ describe("the demo plant", () => {
       .getByRole("region", { name: "Newest data" })
       .getByText(/^(now|.* s ago)$/)
       .waitFor();
-    await page.getByRole("region", { name: "Recent events" }).getByRole("listitem").first().waitFor();
+    const event = page.getByRole("region", { name: "Recent events" }).getByRole("link").first();
+    assert.match((await event.getAttribute("href"))!, /^\/events\/\d+$/);
     assert.equal(await page.getByRole("button", { name: "Load the demo plant" }).count(), 0);
     await assertAccessible(page);
     await page.context().close();

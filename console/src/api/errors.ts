@@ -16,10 +16,13 @@ function refusalOf({ status, data }: HttpError): string {
   const body: unknown = typeof data === "string" ? parsed(data) : data;
   const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message;
   if (typeof message === "string") return message;
-  return status === 403
-    ? "You may not do this. An administrator can add the right."
-    : `The server responded with status ${status}.`;
+  if (status === 403) return "You may not do this.";
+  return `The server responded with status ${status}. ${status >= 500 ? afterServerError : ""}`.trimEnd();
 }
+
+/** For responses of a proxy, and of a server that is starting: they have no text of their own. */
+const afterServerError =
+  "Try again in a minute. If it happens again, an administrator finds the reason in the log of the server.";
 
 function parsed(text: string): unknown {
   try {

@@ -21,7 +21,7 @@ import { AccountMenu } from "./account-menu.tsx";
 import classes from "./app-frame.module.css";
 import { ConnectionNotice } from "./connection-notice.tsx";
 import { Logo } from "./logo.tsx";
-import { navigation } from "./navigation.ts";
+import { isFor, navigation } from "./navigation.ts";
 import { PagePending } from "./page-states.tsx";
 import { PaletteQuery } from "./palette-query.ts";
 import { SeeAsBanner, seeAsBannerHeight } from "./see-as-banner.tsx";
@@ -124,25 +124,23 @@ function SearchButton({ onSearch }: Pick<HeaderProps, "onSearch">) {
 }
 
 function Navigation({ onNavigate }: { onNavigate(): void }) {
-  const { isAdministrator } = useSession();
+  const isForMe = isFor(useSession());
   const path = useRouterState({ select: ({ location }) => location.pathname });
   useEffect(() => {
     if (path) onNavigate();
   }, [path, onNavigate]);
   return (
     <nav aria-label="Pages">
-      {navigation
-        .filter((entry) => isAdministrator || !entry.onlyForAdministrators)
-        .map(({ to, label, icon: Icon }) => (
-          <NavLink
-            key={to}
-            component={Link}
-            to={to}
-            label={label}
-            leftSection={<Icon size={17} aria-hidden />}
-            active={to === "/" ? path === "/" : path.startsWith(to)}
-          />
-        ))}
+      {navigation.filter(isForMe).map(({ to, label, icon: Icon }) => (
+        <NavLink
+          key={to}
+          component={Link}
+          to={to}
+          label={label}
+          leftSection={<Icon size={17} aria-hidden />}
+          active={to === "/" ? path === "/" : path.startsWith(to)}
+        />
+      ))}
     </nav>
   );
 }

@@ -10,7 +10,7 @@ import { getAssetsSearch, getEventsSearch, getFilesSearch, getTimeseriesSearch }
 import { timeText } from "../lib/format.ts";
 import { mayDo } from "../session/rights.ts";
 import { useProject, useSession } from "../session/session.ts";
-import { palettePages } from "./navigation.ts";
+import { isFor, palettePages } from "./navigation.ts";
 import { type PaletteQuery, paletteInputId, usePaletteText } from "./palette-query.ts";
 import { isCalled, transformationsQuery } from "./transformation-list.ts";
 
@@ -44,11 +44,10 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
 
 function usePages(query: string): SpotlightActionGroupData {
   const navigate = useNavigate();
-  const { isAdministrator } = useSession();
+  const isForMe = isFor(useSession());
   const wanted = query.trim().toLowerCase();
   const found = palettePages.filter(
-    ({ label, keywords, onlyForAdministrators }) =>
-      (isAdministrator || !onlyForAdministrators) && `${label} ${keywords}`.toLowerCase().includes(wanted),
+    (page) => isForMe(page) && `${page.label} ${page.keywords}`.toLowerCase().includes(wanted),
   );
   const actions = found.map(({ to, label, icon: Icon }) => ({
     id: `page ${to}`,

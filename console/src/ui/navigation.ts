@@ -18,6 +18,8 @@ import {
   Sigma,
   Workflow,
 } from "lucide-react";
+import { mayDo } from "../session/rights.ts";
+import type { Session } from "../session/session.ts";
 
 interface NavigationEntry {
   readonly to: NonNullable<LinkProps["to"]>;
@@ -26,7 +28,15 @@ interface NavigationEntry {
   /** Words that the command palette also finds the page by. */
   readonly keywords: string;
   readonly onlyForAdministrators?: boolean;
+  /** The capability and action without which the page shows nothing. */
+  readonly needs?: readonly [acl: string, action: string];
 }
+
+/** Whether the page has something to show to the person. */
+export const isFor =
+  (session: Session) =>
+  ({ onlyForAdministrators, needs }: NavigationEntry): boolean =>
+    (session.isAdministrator || !onlyForAdministrators) && (!needs || mayDo(session, ...needs));
 
 export const navigation: readonly NavigationEntry[] = [
   { to: "/", label: "Start", icon: House, keywords: "home overview" },
@@ -36,14 +46,21 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/events", label: "Events", icon: CalendarClock, keywords: "alarms batches work orders time line" },
   { to: "/files", label: "Files", icon: Files, keywords: "documents drawings data sheets upload download" },
   {
-    ...{ to: "/suggestions", label: "Suggestions", icon: Link2 },
+    ...{ to: "/suggestions", label: "Suggestions", icon: Link2, needs: ["suggestionsAcl", "READ"] },
     keywords: "contextualisation tags match link series drawings assets accept reject review",
   },
   { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
-  { to: "/models", label: "Models", icon: BrainCircuit, keywords: "python predict schedule packages train" },
-  { to: "/raw", label: "Raw", icon: Database, keywords: "databases tables rows csv upload" },
+  {
+    ...{ to: "/models", label: "Models", icon: BrainCircuit, needs: ["modelHostingAcl", "READ"] },
+    keywords: "python predict schedule packages train",
+  },
+  {
+    ...{ to: "/raw", label: "Raw", icon: Database, needs: ["rawAcl", "LIST"] },
+    keywords: "databases tables rows csv upload",
+  },
   {
     ...{ to: "/transformations", label: "Transformations", icon: Workflow },
+    needs: ["transformationsAcl", "READ"],
     keywords: "sql query etl pipeline raw rows to assets events schedule cron runs",
   },
   {

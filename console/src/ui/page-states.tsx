@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, Center, Group, Loader, Stack, Text, Title } from
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
-import { messageOf } from "../api/errors.ts";
+import { messageOf, statusOf } from "../api/errors.ts";
 
 const textAfterMs = 2_000;
 
@@ -26,19 +26,21 @@ export function Loading({ what }: { what: string }) {
 
 export const PagePending = () => <Loading what="the page" />;
 
-/** A failure with its reason and a button that tries again. */
+/** A failure with its reason and a button that tries again, except where only another right helps. */
 export function Failure({ problem, onRetry }: { problem: unknown; onRetry?: () => void }) {
+  const isForbidden = statusOf(problem) === 403;
   return (
     <Alert
       color="red"
       role="alert"
       icon={<CircleAlert size={18} aria-hidden />}
-      title="This did not work"
+      title={isForbidden ? "You may not do this" : "This did not work"}
       m="md"
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{messageOf(problem)}</Text>
-        {onRetry && (
+        {isForbidden && <Text size="sm">An administrator can add the right, on the page Access.</Text>}
+        {onRetry && !isForbidden && (
           <Button size="xs" variant="default" onClick={onRetry}>
             Try again
           </Button>

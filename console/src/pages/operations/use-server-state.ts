@@ -1,4 +1,5 @@
 // Health and metrics of the server, read again and again while the page is open.
+import { HttpError } from "@oazapfts/runtime";
 import { useQuery } from "@tanstack/react-query";
 import { use, useEffect, useState } from "react";
 import { baseUrl } from "../../api/base.ts";
@@ -29,7 +30,9 @@ export function useMetrics() {
     staleTime: 0,
     queryFn: async ({ signal }) => {
       const response = await send(`${baseUrl()}/metrics`, { signal });
-      return snapshotOf(parsePrometheus(await response.text()), Date.now());
+      const text = await response.text();
+      if (!response.ok) throw new HttpError(response.status, text, response.headers);
+      return snapshotOf(parsePrometheus(text), Date.now());
     },
   });
   useEffect(() => {

@@ -3,6 +3,7 @@ import { Alert, Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } 
 import { Link } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
+import { messageOf, statusOf } from "../../api/errors.ts";
 import type { Event } from "../../api/generated.ts";
 import { ageText, countText, durationText, timeText } from "../../lib/format.ts";
 import { useNow } from "../../ui/use-now.ts";
@@ -69,12 +70,17 @@ const Quiet = ({ children }: { children: ReactNode }) => (
   </Text>
 );
 
+/** Why a part shows nothing; for a person without the right it is no fault. */
+const Unread = ({ records, problem }: { records: string; problem: unknown }) => (
+  <Quiet>{statusOf(problem) === 403 ? `You may not read ${records}.` : messageOf(problem)}</Quiet>
+);
+
 export function FreshnessCard() {
-  const { data, isError } = useFreshness();
+  const { data, isError, error } = useFreshness();
   const nowMs = useNow(1_000);
   return (
     <Part title="Newest data">
-      {isError && <Quiet>You may not read time series.</Quiet>}
+      {isError && <Unread records="time series" problem={error} />}
       {data && !data.newest && <Quiet>There are no values yet.</Quiet>}
       {data?.newest && (
         <Stack gap={4}>
@@ -99,10 +105,10 @@ export function FreshnessCard() {
 }
 
 export function SavedTrends() {
-  const { data, isError } = useSavedTrends();
+  const { data, isError, error } = useSavedTrends();
   return (
     <Part title="Saved trends">
-      {isError && <Quiet>You may not read saved trends.</Quiet>}
+      {isError && <Unread records="saved trends" problem={error} />}
       {data?.length === 0 && (
         <Quiet>
           None yet. Open a <Anchor renderRoot={(props) => <Link to="/trend" {...props} />}>trend</Anchor> and
@@ -129,11 +135,11 @@ export function SavedTrends() {
 }
 
 export function RecentEvents() {
-  const { data, isError } = useRecentEvents();
+  const { data, isError, error } = useRecentEvents();
   const nowMs = useNow(10_000);
   return (
     <Part title="Recent events">
-      {isError && <Quiet>You may not read events.</Quiet>}
+      {isError && <Unread records="events" problem={error} />}
       {data?.length === 0 && <Quiet>There are no events yet.</Quiet>}
       <ul className={classes["list"]}>
         {data?.map((event) => (
@@ -141,9 +147,13 @@ export function RecentEvents() {
             <Text size="sm" fw={500}>
               {[event.type, event.subtype].filter(Boolean).join(" · ") || "event"}
             </Text>
-            <Text size="sm" className={classes["description"]}>
-              {event.description}
-            </Text>
+            <Anchor
+              size="sm"
+              className={classes["description"]}
+              renderRoot={(props) => <Link to="/events/$id" params={{ id: event.id }} {...props} />}
+            >
+              {event.description || "Open the event"}
+            </Anchor>
             <Quiet>{whenText(event, nowMs)}</Quiet>
           </li>
         ))}

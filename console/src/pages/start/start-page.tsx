@@ -1,7 +1,8 @@
 // The first page: the state of the plant's data, or what to do in a project without data.
-import { Loader, SimpleGrid, Stack } from "@mantine/core";
+import { SimpleGrid, Stack } from "@mantine/core";
 import { useSession } from "../../session/session.ts";
 import { Page } from "../../ui/page.tsx";
+import { Loading } from "../../ui/page-states.tsx";
 import { useCount } from "./data.ts";
 import { useDemo } from "./demo.tsx";
 import { EmptyProject } from "./empty-project.tsx";
@@ -19,7 +20,7 @@ export function StartPage() {
     <Page title="Start">
       <Stack>
         {isAdministrator && <HealthNotice />}
-        {!isKnown && <Loader size="sm" role="status" aria-label="Loading the overview" />}
+        {!isKnown && <Loading what="the overview" />}
         {(isEmpty || isLoading) && <EmptyProject demo={demo} isEmpty={isEmpty} />}
         {isKnown && !isEmpty && (
           <>
