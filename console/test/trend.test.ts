@@ -538,6 +538,7 @@ describe("the trend", () => {
     await row(page, "pressure").waitFor();
     await page.getByRole("button", { name: "Add formula" }).click();
     const editor = page.getByRole("combobox", { name: "Expression" });
+    await page.locator("textarea:focus").waitFor();
     await page.getByRole("textbox", { name: "Unit" }).fill("kPa");
     await editor.click();
     await page.keyboard.type("100 * [pres");

@@ -45,6 +45,8 @@ export const theme = createTheme({
     // A title in the colour of its alert has too little contrast in yellow, orange and green.
     Alert: Alert.extend({ styles: { title: { color: "var(--mantine-color-text)" } } }),
     Card: Card.extend({ defaultProps: { withBorder: true, padding: "md" } }),
+    // Times in dialogs look like those in tables. The name alone: its code is for the pages that use it.
+    DateTimePicker: { defaultProps: { valueFormat: "YYYY-MM-DD HH:mm:ss" } },
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, highlightOnHover: true } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),
   },

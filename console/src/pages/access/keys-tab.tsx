@@ -1,5 +1,5 @@
 // The API keys of all accounts, or of one.
-import { ActionIcon, Button, Group, Select } from "@mantine/core";
+import { ActionIcon, Button, Group, Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Gauge, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
@@ -15,6 +15,8 @@ import { LimitKey, limitsText } from "./limit-key.tsx";
 import { NewKey } from "./new-key.tsx";
 
 const nowEveryMs = 30_000;
+/** Two lines: narrow windows show when the key expires below its account. */
+const rowHeight = 46;
 
 export function KeysTab() {
   const { account } = useSearch({ from: "/frame/access" });
@@ -34,6 +36,7 @@ export function KeysTab() {
         columns={columns}
         rows={keys.data.filter(({ userId }) => account === undefined || userId === account)}
         rowKey={({ id }) => id}
+        rowHeight={rowHeight}
         empty={<Empty title="There are no keys">Pick an account above and create one.</Empty>}
       />
       {deleted && (
@@ -64,14 +67,20 @@ function KeysToolbar({ accounts, account }: { accounts: readonly User[]; account
         clearable
         clearButtonProps={{ "aria-label": "Keys of all accounts" }}
       />
-      <Button
-        leftSection={<Plus size={15} aria-hidden />}
-        disabled={!picked}
-        title={picked ? undefined : "Pick an account first"}
-        onClick={() => setIsNew(true)}
-      >
-        New key
-      </Button>
+      <Group gap="xs">
+        {!picked && (
+          <Text size="sm" c="var(--text-quiet)">
+            Pick an account to create a key for it.
+          </Text>
+        )}
+        <Button
+          leftSection={<Plus size={15} aria-hidden />}
+          disabled={!picked}
+          onClick={() => setIsNew(true)}
+        >
+          New key
+        </Button>
+      </Group>
       {isNew && picked && <NewKey account={picked} onClose={() => setIsNew(false)} />}
     </Group>
   );
@@ -88,7 +97,17 @@ function useColumns(
 ): TableColumn<ApiKey>[] {
   const nowMs = useNow(nowEveryMs);
   return [
-    { key: "account", label: "Account", width: "minmax(110px, 1fr)", cell: ({ userId }) => nameOf(userId) },
+    {
+      ...{ key: "account", label: "Account", width: "minmax(110px, 1fr)" },
+      cell: ({ userId, expiresTime }) => (
+        <>
+          {nameOf(userId)}
+          <Text size="xs" c="var(--text-quiet)" hiddenFrom="sm">
+            {shortExpiryText(expiresTime, nowMs)}
+          </Text>
+        </>
+      ),
+    },
     { key: "id", label: "Key id", width: "170px", isOptional: true, cell: ({ id }) => id },
     {
       ...{ key: "created", label: "Created", width: "160px", isOptional: true },
@@ -133,6 +152,13 @@ function useColumns(
 
 const expiryText = (timeMs: number, nowMs: number): string =>
   timeMs <= nowMs ? `expired ${ageText(timeMs, nowMs)}` : timeText(timeMs);
+
+/** For a narrow column: the day alone. */
+function shortExpiryText(timeMs: number | undefined, nowMs: number): string {
+  if (timeMs === undefined) return "never expires";
+  const [day] = timeText(timeMs).split(" ");
+  return timeMs <= nowMs ? `expired ${day}` : `expires ${day}`;
+}
 
 function DeleteKey({ apiKey, account, onClose }: { apiKey: ApiKey; account: string; onClose(): void }) {
   const remove = useChange({

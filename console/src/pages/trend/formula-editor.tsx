@@ -58,6 +58,7 @@ export function FormulaEditor({ search, index, rows, window, onChange, onClose }
           onChange={(event) => edit({ unit: withoutSeparators(event.currentTarget.value) })}
         />
         <ExpressionEditor
+          takesFocus
           text={formula.text}
           fault={isTyped ? row?.fault : undefined}
           onChange={(text) => edit({ text })}

@@ -1,6 +1,6 @@
 // The editor of an expression: completes functions and series, and marks an error in the text.
 import { useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { getTimeseriesSearch } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import classes from "./expression.module.css";
@@ -12,15 +12,19 @@ interface ExpressionEditorProps {
   /** The text at the start. */
   readonly text: string;
   readonly fault: Fault | undefined;
+  /** Whether the keys go to the editor as soon as it is there, because a click opened it. */
+  readonly takesFocus?: boolean;
   onChange(text: string, series?: Suggestion["series"]): void;
 }
 
 const suggestionsMax = 8;
 
-export function ExpressionEditor({ text: initial, fault, onChange }: ExpressionEditorProps) {
+export function ExpressionEditor(props: ExpressionEditorProps) {
+  const { text: initial, fault, takesFocus = false, onChange } = props;
   // The address follows later than the keys, so that the editor has the text itself.
   const [text, setText] = useState(initial);
   const input = useRef<HTMLTextAreaElement>(null);
+  useFocus(input, takesFocus);
   const [typing, setTyping] = useState<Typing>();
   const [active, setActive] = useState(0);
   const suggestions = useSuggestions(typing);
@@ -74,6 +78,12 @@ export function ExpressionEditor({ text: initial, fault, onChange }: ExpressionE
       <Suggestions id={listId} {...{ suggestions: isOpen ? suggestions : [], active, take }} />
     </div>
   );
+}
+
+function useFocus(input: RefObject<HTMLTextAreaElement | null>, isWanted: boolean): void {
+  useEffect(() => {
+    if (isWanted) input.current?.focus();
+  }, [input, isWanted]);
 }
 
 interface SuggestionKeys {
