@@ -36,6 +36,8 @@ const savedTrend =
     await page.getByRole("button", { name: "Saved" }).click();
     await page.getByRole("menuitem", { name: title }).click();
     await page.getByText(/Points in view/).waitFor();
+    const loading = page.getByRole("cell", { name: "loading", exact: true });
+    await loading.first().waitFor({ state: "detached", timeout: loadMs });
   };
 
 const pictures: readonly Picture[] = [
