@@ -427,8 +427,7 @@ const childrenOf = (parent: number): { readonly pid: number; readonly command: r
 test("a query ends with its server, also when that is killed", async (t) => {
   const endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select max(x) from n";
   const program = `
-    import { limits } from "../limits.ts";
-import { processSqlRunner } from ${JSON.stringify(new URL("process-runner.ts", import.meta.url))};
+    import { processSqlRunner } from ${JSON.stringify(new URL("process-runner.ts", import.meta.url))};
     const source = { describe: async () => undefined, read: () => [], lastCommit: async () => 0 };
     const openSource = async () => ({ source, close() {} });
     const request = { sql: "${endless}", openSource, project: "p", onRows() {} };
