@@ -21,9 +21,13 @@ export function addLinkRoutes(http: FastifyInstance, kernel: Kernel, routes: rea
       effect: "read",
       decode: ({ params }) => decodePath(params as RawParameters),
       readBody: ({ request }) => request.raw,
-      handle: ({ request, input }, body) => {
+      handle: async ({ request, input, lifetime }, body) => {
         const isHead = request.method === "HEAD";
-        return route.handle(kernel.services, { path: input, headers: request.headers, isHead, body });
+        const sent = { path: input, headers: request.headers, isHead, body };
+        const response = await route.handle(kernel.services, sent);
+        // Nothing is sent to a client that has gone meanwhile. A file that is left open ends the process.
+        lifetime.atEnd(() => response.stream?.destroy());
+        return response;
       },
       send: ({ reply }, response) => sendStreamed(reply, response),
     });
