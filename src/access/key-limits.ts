@@ -1,8 +1,7 @@
 // Limits the requests, datapoints and bytes of an API key per second.
 //
-// Each server counts by itself, in memory. What a request uses is known only when it has ended. So a request
-// begins when what the requests before it used is made up for, and until it ends it counts as the recent
-// requests of its key did.
+// Each server counts by itself, in memory. A request waits until the use of earlier requests fits into the
+// limits. Its own use is known only at its end; until then the average of recent requests of the key counts.
 import { setTimeout as wait } from "node:timers/promises";
 import { fail } from "../errors.ts";
 import { LruCache } from "../lib/lru-cache.ts";
@@ -15,7 +14,7 @@ export type LimitedUnit = (typeof limitedUnits)[number];
 /** The use that is allowed each second; a unit that is absent has no limit. */
 export type KeyLimits = { readonly [Unit in LimitedUnit as `${Unit}PerSecond`]?: number | undefined };
 
-/** How much of one unit is used, as the time when that much is allowed. */
+/** The use of one unit, kept as the time at which the limit allows that much. */
 class Meter {
   readonly perSecond: number;
   #untilMs = Number.NEGATIVE_INFINITY;
@@ -24,12 +23,12 @@ class Meter {
     this.perSecond = perSecond;
   }
 
-  /** The time until this much more may be used. The allowance of one second is never used up in advance. */
+  /** The time until this much more may be used. The use of one second may come at once. */
   waitMs(amount: number, nowMs: number): number {
     return Math.max(0, this.#untilMs + this.#msOf(amount) - nowMs - 1_000);
   }
 
-  /** Counts what was used; a negative amount gives it back. */
+  /** Adds to the use; a negative amount reduces it. */
   use(amount: number, nowMs: number): void {
     const usedMs = Math.max(this.#untilMs, nowMs) + this.#msOf(amount);
     this.#untilMs = Math.min(usedMs, nowMs + 1_000 + limits.keyLimitDebtMsMax);
@@ -40,7 +39,7 @@ class Meter {
   }
 }
 
-/** How fast the expected use follows that of the last requests. */
+/** The weight of the latest request in the average of the expected use. */
 const expectationWeight = 0.2;
 
 /** The use of one key that has limits. */
@@ -79,12 +78,12 @@ export class KeyUse {
     return { request: new RequestUse(this, this.#expected), waitMs };
   }
 
-  /** Counts what was used, of units with a limit; a negative amount gives it back. */
+  /** Adds to the use, if the unit has a limit; a negative amount reduces it. */
   use(unit: LimitedUnit, amount: number): void {
     this.#meters.get(unit)?.use(amount, this.#system.monotonicMs());
   }
 
-  /** Learns from a request that has ended. */
+  /** Adds the use of a request that has ended to the average. */
   expect(unit: "points" | "bytes", used: number): void {
     const most = ((this.#meters.get(unit)?.perSecond ?? 0) * limits.keyLimitDebtMsMax) / 1_000;
     this.#expected[unit] += (Math.min(used, most) - this.#expected[unit]) * expectationWeight;
@@ -98,7 +97,7 @@ export class KeyUse {
   }
 }
 
-/** The use of one request: what is expected, until it has used more or ends. */
+/** The use of one request. The expected use counts until the request has used more, or has ended. */
 export class RequestUse {
   readonly #key: KeyUse;
   readonly #counted: { points: number; bytes: number };
@@ -111,7 +110,7 @@ export class RequestUse {
     for (const unit of limitedUnits) key.use(unit, expected[unit]);
   }
 
-  /** Counts what the request has used. */
+  /** Adds to the use of the request. */
   use(unit: "points" | "bytes", amount: number): void {
     this.#used[unit] += amount;
     const more = this.#used[unit] - this.#counted[unit];
@@ -120,7 +119,7 @@ export class RequestUse {
     this.#key.use(unit, more);
   }
 
-  /** Gives back what was expected and not used. */
+  /** Replaces the expected use by the real one. */
   end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;

@@ -9,7 +9,7 @@ const digitsMax = 9;
 /**
  * Reads a number of up to nine digits, with or without a point among them, into `values[index]`: `-1.5`, `3`,
  * `3i`, `3u`. One integer collects the digits, and its quotient by an exact power of ten is rounded only
- * once. Returns the end of what it read, or -1 for another value.
+ * once. Returns the index after the number, or -1 if the value has another form.
  */
 export function scanPlainNumber(bytes: Buffer, from: number, values: Float64Array, index: number): number {
   const first = bytes[from] === minus ? from + 1 : from;

@@ -66,7 +66,7 @@ export async function commitRows(
   work: CommitWork,
   rows: readonly Candidate[],
 ): Promise<readonly RowComparison[]> {
-  if (work.destination.isWrittenBeforeCommit) return [await writeOutside(ctx, work, rows)];
+  if (work.destination.isWrittenBeforeCommit) return [await writeBeforeCommit(ctx, work, rows)];
   const assumed = new Set(work.isPlan ? rows.map(({ key }) => key) : []);
   const whole = await attempt(ctx, work, { rows, assumed }, true);
   if (!(whole instanceof Failure)) return [whole];
@@ -132,7 +132,7 @@ function without(row: number, part: RowComparison): RowComparison {
  * Writes records that are not in the catalog, then the commit that counts them. If that one fails, the
  * records are written and the next run finds them unchanged.
  */
-async function writeOutside(
+async function writeBeforeCommit(
   ctx: RequestContext,
   { destination, action, onError, isPlan, requireRunning, alongside }: CommitWork,
   rows: readonly Candidate[],
