@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import { realSystem } from "../../src/lib/system.ts";
-import { runDueSchedules } from "../../src/resources/models/schedules/scheduler.ts";
-import { hosting, modelHosting } from "../support/model-hosting.ts";
+import { hosting, modelHosting, runDue } from "../support/model-hosting.ts";
 import { startTestServer } from "../support/server.ts";
 import { fixturePackage } from "../support/source-package.ts";
 import { dataPath, rowsOf } from "./shared-data.ts";
@@ -61,8 +60,7 @@ describe("model hosting on the Tennessee Eastman plant", hosting, async () => {
     const dataSpec = { input, output, ...times };
     const schedule = await sent("POST /schedules", { name: "watch", modelId: model, args: {}, dataSpec });
     nowMs = firstMs + 50 * hourMs;
-    const { projectId } = (await server.app.services.keys.callerOf(server.key))!;
-    await runDueSchedules(server.app.services, { id: projectId, urlName: server.project });
+    await runDue(server);
     const runs = (await send(`GET /schedules/${schedule["id"]}/runs`)).items;
     assert.deepEqual(
       runs.map(({ status, datapoints }) => [status, datapoints]),

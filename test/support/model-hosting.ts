@@ -2,6 +2,10 @@
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 import { findSandbox } from "../../src/model-runner/sandbox.ts";
+import { everything } from "../../src/query/filter.ts";
+import { byId } from "../../src/query/page.ts";
+import { runDueSchedules } from "../../src/resources/models/schedules/scheduler.ts";
+import { scheduleTable } from "../../src/resources/models/schedules/schema.ts";
 import type { Item, TestServer } from "./server.ts";
 import { packageOf } from "./source-package.ts";
 
@@ -63,4 +67,23 @@ export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
   }
 
   return { send, sent, newPackage, newModel, settled, deployed };
+}
+
+/**
+ * Runs the schedules that are due at the clock of the test, and waits for their end. The server looks for due
+ * schedules by itself every second: it may be running some of them, or be ending a look before the clock was
+ * set.
+ */
+export async function runDue({ app, key, project }: TestServer): Promise<void> {
+  const { services } = app;
+  const { projectId } = (await services.keys.callerOf(key))!;
+  const schedules = await services.catalog.read(projectId, (tx) =>
+    tx.find(scheduleTable, { filter: everything, order: byId, page: { limit: 1_000 } }),
+  );
+  const ended = async () => {
+    while (schedules.some(({ id }) => services.models.jobs.has(id))) await delay(5);
+  };
+  await ended();
+  await runDueSchedules(services, { id: projectId, urlName: project });
+  await ended();
 }

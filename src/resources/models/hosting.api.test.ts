@@ -6,12 +6,11 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
+import { hosting, modelHosting, runDue } from "../../../test/support/model-hosting.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { packageOf } from "../../../test/support/source-package.ts";
 import { realSystem } from "../../lib/system.ts";
 import { modelRoutes } from "./models.rest.ts";
-import { runDueSchedules } from "./schedules/scheduler.ts";
 import { scheduleRunTable } from "./schedules/schema.ts";
 import { versionTable } from "./schema.ts";
 
@@ -65,8 +64,6 @@ before(async () => {
   projectId = (await server.app.services.keys.callerOf(server.key))!.projectId;
 });
 after(() => server.close());
-
-const runDue = () => runDueSchedules(server.app.services, { id: projectId, urlName: server.project });
 
 let names = 0;
 async function newSeries(): Promise<number> {
@@ -154,11 +151,11 @@ describe("rights", hosting, () => {
     const { sent } = modelHosting(server, key);
     const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
     nowMs += 10 * minuteMs;
-    await runDue();
+    await runDue(server);
     assert.equal((await sent(`GET /schedules/${id}/runs`))["status"], "SUCCEEDED");
     await server.ask.v06("POST /users/delete", { items: [userId] });
     nowMs += 10 * minuteMs;
-    await runDue();
+    await runDue(server);
     const run = await modelHosting(server).sent(`GET /schedules/${id}/runs`);
     assert.deepEqual(
       [run["status"], run["errorMsg"]],
@@ -173,7 +170,7 @@ describe("rights", hosting, () => {
     const { sent } = modelHosting(server);
     const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
     nowMs += 10 * minuteMs;
-    await runDue();
+    await runDue(server);
     const { errorMsg } = await sent(`GET /schedules/${id}/runs`);
     assert.equal(
       errorMsg,
@@ -246,13 +243,13 @@ class Model:
     const { model } = await deployed(code);
     const id = (await sent("POST /schedules", scheduleOf(model, from, to)))["id"];
     nowMs += 10 * minuteMs;
-    const running = runDue();
+    const running = runDue(server);
     while ((await send(`GET /schedules/${id}/runs`)).items.length === 0) await delay(20);
     await server.restart();
     await running;
     assert.deepEqual((await send(`GET /schedules/${id}/runs`)).items, []);
-    await runDue();
-    await runDue();
+    await runDue(server);
+    await runDue(server);
     const { items } = await send(`GET /schedules/${id}/runs`);
     assert.deepEqual(
       items.map(({ windowEnd, status }) => [windowEnd, status]),
@@ -300,7 +297,7 @@ describe("a schedule that has missed very many windows", hosting, () => {
     const input = scheduleOf(await newModel(), await newSeries(), await newSeries());
     const id = (await sent("POST /schedules", input))["id"];
     nowMs = input.dataSpec.start + 1_004 * 10 * minuteMs;
-    const running = runDue();
+    const running = runDue(server);
     let runs = await send(`GET /schedules/${id}/runs`);
     while (runs.items.length < 2) runs = await send(`GET /schedules/${id}/runs`);
     await sent(`DELETE /schedules/${id}`);

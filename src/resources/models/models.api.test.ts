@@ -2,11 +2,10 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { hosting, modelHosting } from "../../../test/support/model-hosting.ts";
+import { hosting, modelHosting, runDue } from "../../../test/support/model-hosting.ts";
 import { type Item, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { fixturePackage, packageOf } from "../../../test/support/source-package.ts";
 import { realSystem } from "../../lib/system.ts";
-import { runDueSchedules } from "./schedules/scheduler.ts";
 
 const minuteMs = 60_000;
 const firstMs = Date.UTC(2026, 0, 1);
@@ -16,12 +15,10 @@ let nowMs = Date.UTC(2026, 0, 2);
 const system = { ...realSystem, nowMs: () => nowMs };
 
 let server: TestServer;
-let projectId = 0;
 let { send, sent, newPackage, newModel, deployed, settled } = {} as ReturnType<typeof modelHosting>;
 before(async () => {
   server = await startTestServer({ system, hostsModels: true });
   ({ send, sent, newPackage, newModel, deployed, settled } = modelHosting(server));
-  projectId = (await server.app.services.keys.callerOf(server.key))!.projectId;
 });
 after(() => server.close());
 
@@ -41,7 +38,6 @@ async function pointsOf(id: number): Promise<(readonly [number, number])[]> {
   return points.map(({ timestamp, value }) => [timestamp, value]);
 }
 
-const runDue = () => runDueSchedules(server.app.services, { id: projectId, urlName: server.project });
 async function runsOf(schedule: number): Promise<Item[]> {
   const response = await send(`GET /schedules/${schedule}/runs`);
   return [...response.items].reverse();
@@ -340,11 +336,11 @@ describe("a schedule", hosting, () => {
     const schedule = await sent("POST /schedules", newSchedule);
     assert.deepEqual([schedule["args"], schedule["dataSpec"]], [newSchedule.args, newSchedule.dataSpec]);
     const id = schedule["id"] as number;
-    await runDue();
+    await runDue(server);
     assert.deepEqual(await runsOf(id), []);
     nowMs = firstMs + 35 * minuteMs;
-    await Promise.all([runDue(), runDue()]);
-    await runDue();
+    await Promise.all([runDue(server), runDue(server)]);
+    await runDue(server);
     const runs = await runsOf(id);
     const ends = [10, 20, 30].map((minutes) => firstMs + minutes * minuteMs);
     assert.deepEqual(
@@ -361,7 +357,7 @@ describe("a schedule", hosting, () => {
     );
     await sent(`PUT /schedules/${id}/deprecate`, {});
     nowMs += 60 * minuteMs;
-    await runDue();
+    await runDue(server);
     assert.equal((await runsOf(id)).length, 3);
     await sent(`DELETE /schedules/${id}`);
     assert.equal((await send(`GET /schedules/${id}`)).status, 404);
@@ -373,7 +369,7 @@ describe("a schedule", hosting, () => {
     nowMs = firstMs + 15 * minuteMs;
     const name = "configured";
     const first = (await sent("POST /schedules", { ...scheduleOf(model, { from, to }), name }))["id"];
-    await runDue();
+    await runDue(server);
     assert.equal((await runsOf(first as number)).length, 1);
     const inUse = async (): Promise<Item> => {
       const { items } = await server.ask.v06("GET /configuration/modelSchedules");
@@ -390,11 +386,11 @@ describe("a schedule", hosting, () => {
     const windows = async (id: number) => (await runsOf(id)).map(({ windowEnd }) => windowEnd);
     nowMs = firstMs + 25 * minuteMs;
     const described = await apply({ description: "of the plant" });
-    await runDue();
+    await runDue(server);
     assert.deepEqual(await windows(described), [firstMs + 20 * minuteMs]);
     const { dataSpec } = (await inUse()) as { dataSpec: { start: number } };
     const again = await apply({ dataSpec: { ...dataSpec, start: dataSpec.start + minuteMs } });
-    await runDue();
+    await runDue(server);
     assert.deepEqual(await windows(again), [firstMs + 11 * minuteMs, firstMs + 21 * minuteMs]);
     await sent(`PUT /${model}/deprecate`, {});
     assert.equal((await inUse())["model"], "flow of the plant");
@@ -413,16 +409,16 @@ describe("a schedule", hosting, () => {
       await sent("POST /schedules", scheduleOf(model, { from: endless, to: other, slack: -1 }))
     )["id"];
     nowMs = firstMs + 10 * minuteMs;
-    await runDue();
+    await runDue(server);
     assert.deepEqual([await runsOf(waits as number), await runsOf(patient as number)], [[], []]);
     nowMs += minuteMs;
-    await runDue();
+    await runDue(server);
     assert.equal((await runsOf(waits as number)).length, 1);
     assert.deepEqual(await runsOf(patient as number), []);
     const name = (await server.ask(`GET /timeseries/${endless}`)).items[0]!["name"] as string;
     const items = [{ timestamp: firstMs + 10 * minuteMs, value: 1 }];
     await server.ask(`POST /timeseries/data/${encodeURIComponent(name)}`, { items });
-    await runDue();
+    await runDue(server);
     assert.equal((await runsOf(patient as number)).length, 1);
   });
 
@@ -434,7 +430,7 @@ describe("a schedule", hosting, () => {
     const [from, to] = [await newSeries(), await newSeries()];
     const id = (await sent("POST /schedules", scheduleOf(model, { from, to })))["id"] as number;
     nowMs = firstMs + 20 * minuteMs;
-    await runDue();
+    await runDue(server);
     const [first, second] = await runsOf(id);
     const range = `${firstMs} to ${firstMs + 10 * minuteMs}`;
     assert.equal(first!["status"], "FAILED");
@@ -479,7 +475,7 @@ class Model:
     const schedule = await sent("POST /schedules", newSchedule);
     assert.deepEqual(schedule["inputDataSpec"], inputDataSpec);
     nowMs = firstMs + 6 * minuteMs;
-    await runDue();
+    await runDue(server);
     assert.deepEqual(
       (await runsOf(schedule["id"] as number)).map(({ status, errorMsg }) => [status, errorMsg]),
       [["SUCCEEDED", null]],
