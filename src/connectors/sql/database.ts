@@ -31,6 +31,8 @@ export interface DatabaseOptions {
 
 export const rowsPerRead = 1_000;
 export const connectMsMax = 10_000;
+/** A connection that was silent for so long is probed; without a response it ends ten seconds later. */
+export const keepAliveMs = 30_000;
 
 /** A number if JavaScript can represent it; else its digits: integers above 2^53, `1.50`, `NaN`. */
 export function exactNumber(text: string): number | string {

@@ -70,7 +70,9 @@ describe("MySQL", needs("mariadb"), () => {
     await add(1, 3_000, "2026-01-01");
     await mariadb.statement("INSERT INTO orders VALUES (0, NULL, 'without')");
     const query = { name: "orders", sql: "SELECT * FROM orders", every: "200ms", rows: rows("orders") };
-    const file = configured("orders", [{ ...query, incremental: { column: "changed" } }]);
+    // It runs when MariaDB is killed, and when the connector is stopped.
+    const long = { name: "long", sql: "SELECT 1 AS id, sleep(500)", rows: rows("long") };
+    const file = configured("orders", [{ ...query, incremental: { column: "changed" } }, long]);
     let connector = connect(file);
     await until(async () => (await rowsOf("orders")).size > 0, "the first rows");
     connector.child.kill("SIGKILL");
@@ -80,7 +82,8 @@ describe("MySQL", needs("mariadb"), () => {
     await add(3_001, 3_010, "2026-01-01");
     await until(async () => (await rowsOf("orders")).size === 3_011, "rows with the time of the last ones");
     await mariadb.kill();
-    await until(() => connector.output().includes("source orders:"), "the problem");
+    const told = (name: string) => connector.output().includes(`source ${name}:`);
+    await until(() => told("orders") && told("long"), "the problems");
     await mariadb.start();
     await add(5, 5, "2026-01-02", "done");
     await until(async () => (await rowsOf("orders")).get("5")!["state"] === "done", "a changed row");

@@ -7,6 +7,7 @@ import {
   connectMsMax,
   type DatabaseOptions,
   exactNumber,
+  keepAliveMs,
   type PlantDatabase,
   proposals,
   type RowOrder,
@@ -27,10 +28,12 @@ export async function openMysql({ url, timeoutMs }: DatabaseOptions): Promise<Pl
   const connection = mysql.createConnection({
     ...{ uri: url, connectTimeout: connectMsMax, charset: "utf8mb4_bin" },
     ...{ timezone: "Z", rowsAsArray: true, typeCast: (field: { buffer(): unknown }) => field.buffer() },
+    ...{ enableKeepAlive: true, keepAliveInitialDelay: keepAliveMs },
   });
-  // A lost connection also fails the statement that runs.
-  connection.on("error", () => {});
-  const run = (sql: string) => queryAll(connection, sql);
+  const lost = new AbortController();
+  connection.on("error", (problem) => lost.abort(problem));
+  const open: OpenConnection = { connection, lost: lost.signal };
+  const run = (sql: string) => queryAll(open, sql);
   try {
     const [[version]] = (await run("SELECT VERSION()")) as [[string]];
     const timeout = version.includes("MariaDB")
@@ -51,15 +54,32 @@ export async function openMysql({ url, timeoutMs }: DatabaseOptions): Promise<Pl
       }));
       return proposals(columns, (name) => mysql.escapeId(name, true));
     },
-    read: (sql, order) => readRows(connection, sql, order),
+    read: (sql, order) => readRows(open, sql, order),
     // A stream that was left half read would keep a polite end waiting.
-    close: async () => connection.destroy(),
+    async close() {
+      lost.abort(new Error("The connection was closed"));
+      connection.destroy();
+    },
   };
 }
 
+interface OpenConnection {
+  readonly connection: Connection;
+  /**
+   * Aborted, with the reason, when the connection is lost or closed: mysql2 does not tell this to a stream.
+   */
+  readonly lost: AbortSignal;
+}
+
+function onLost(lost: AbortSignal, end: (reason: Error) => void): void {
+  if (lost.aborted) end(lost.reason as Error);
+  else lost.addEventListener("abort", () => end(lost.reason as Error));
+}
+
 /** All rows, as strings. */
-function queryAll(connection: Connection, sql: string): Promise<unknown> {
+function queryAll({ connection, lost }: OpenConnection, sql: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
+    onLost(lost, reject);
     connection.query(sql, (problem, rows) => {
       if (problem) reject(problem);
       else resolve(Array.isArray(rows) ? rows.map((row) => (row as Buffer[]).map(String)) : rows);
@@ -68,19 +88,20 @@ function queryAll(connection: Connection, sql: string): Promise<unknown> {
 }
 
 async function* readRows(
-  connection: Connection,
+  open: OpenConnection,
   sql: string,
   order: RowOrder | undefined,
 ): AsyncGenerator<SourceTableRow[]> {
-  await queryAll(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-  await queryAll(connection, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
+  await queryAll(open, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+  await queryAll(open, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY");
   let columns: readonly Column[] = [];
-  const stream = connection
+  const stream = open.connection
     .query(`SELECT * FROM (${sql}\n) AS source${orderSql(order)}`)
     .stream({ highWaterMark: rowsPerRead })
     .on("fields", (fields: readonly FieldPacket[]) => {
       columns = fields.map(columnOf);
     });
+  onLost(open.lost, (reason) => stream.destroy(reason));
   let rows: SourceTableRow[] = [];
   for await (const cells of stream) {
     rows.push(tableRow(cells as (Buffer | null)[], columns));

@@ -4,6 +4,7 @@ import type { SourceTableRow } from "../row-records.ts";
 import {
   connectMsMax,
   type DatabaseOptions,
+  keepAliveMs,
   type PlantDatabase,
   proposals,
   type RowOrder,
@@ -34,6 +35,7 @@ export async function openPostgres({ url, timeoutMs }: DatabaseOptions): Promise
   const client = new pg.Client({
     ...{ connectionString: url, application_name: "millrace connect" },
     ...{ connectionTimeoutMillis: connectMsMax, statement_timeout: timeoutMs },
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: keepAliveMs },
     types: { getTypeParser: () => (text: string) => text },
   });
   // A lost connection also fails the query that runs.

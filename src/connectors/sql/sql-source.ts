@@ -1,5 +1,6 @@
 // Reads a database by queries into raw tables or series, as a whole or from where it was last time.
 import { createHash } from "node:crypto";
+import { addAbortListener } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "../../client/command.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
@@ -45,16 +46,16 @@ class SqlSource implements PlantSource {
     }
   }
 
-  async check(): Promise<string> {
+  async check(signal: AbortSignal): Promise<string> {
     const { queries } = this.#configuration;
-    await this.#using(async (database) => {
+    await this.#using(signal, async (database) => {
       for (const { sql } of queries) await database.check(sql);
     });
     return `${this.address} has what ${queries.length} queries read`;
   }
 
-  async discover(): Promise<object> {
-    const queries = await this.#using((database) => database.discover());
+  async discover(signal: AbortSignal): Promise<object> {
+    const queries = await this.#using(signal, (database) => database.discover());
     return { type: "sql", url: this.address, queries };
   }
 
@@ -86,7 +87,7 @@ class SqlSource implements PlantSource {
     const { name, sql, incremental } = query;
     const makeRecords = recordMaker(name, query);
     let position = positionIn(intake.mark(name), incremental?.start);
-    await this.#using(async (database) => {
+    await this.#using(signal, async (database) => {
       const order = incremental && { column: incremental.column, from: position?.value };
       for await (const found of database.read(sql, order)) {
         if (signal.aborted) return;
@@ -98,13 +99,19 @@ class SqlSource implements PlantSource {
     });
   }
 
-  async #using<Result>(work: (database: PlantDatabase) => Promise<Result>): Promise<Result> {
+  /** The signal also ends a query that has not returned a row yet. */
+  async #using<Result>(
+    signal: AbortSignal,
+    work: (database: PlantDatabase) => Promise<Result>,
+  ): Promise<Result> {
     const { url, timeout = "10m" } = this.#configuration;
     const open = /^postgres/.test(url) ? openPostgres : openMysql;
     const database = await open({ url, timeoutMs: durationIn(timeout, "source.timeout") });
+    const closing = addAbortListener(signal, () => void database.close());
     try {
       return await work(database);
     } finally {
+      closing[Symbol.dispose]();
       await database.close();
     }
   }

@@ -74,7 +74,9 @@ describe("SQL", needs("postgresql"), () => {
     await add(1, 3_000, "2026-01-01");
     const rows = { database: "shop", table: "orders", key: "{id}" };
     const query = { name: "orders", sql: "SELECT * FROM orders", every: "200ms", rows };
-    const file = configured("orders", [{ ...query, incremental: { column: "changed" } }]);
+    // It runs when the connector is stopped.
+    const long = { name: "long", sql: "SELECT pg_sleep(500)", rows: { ...rows, key: "k" } };
+    const file = configured("orders", [{ ...query, incremental: { column: "changed" } }, long]);
     let connector = connect(file);
     await until(async () => (await rowsOf("shop", "orders")).size > 0, "the first rows");
     connector.child.kill("SIGKILL");
