@@ -5,6 +5,7 @@ import {
   assertAccessible,
   assertAccessibleInLooks,
   type ConsoleUnderTest,
+  copyAs,
   oppositeLooks,
 } from "./browser.ts";
 import {
@@ -214,9 +215,7 @@ describe("the trend", () => {
     const path = `/trend?series=flow&series=phase&${calc}&${range(startMs, startMs + dayMs)}`;
     const page = await console.open({ path, permissions: ["clipboard-read", "clipboard-write"] });
     await row(page, "twice").getByText("raw points").waitFor();
-    await page.getByRole("button", { name: "Copy as" }).click();
-    await page.getByRole("menuitem", { name: "JavaScript" }).click();
-    const program = await page.evaluate<string>("navigator.clipboard.readText()");
+    const program = await copyAs(page, "JavaScript");
     const body = JSON.parse(JSON.parse(/body: (".*"),/.exec(program)![1]!));
     const found = await console.server.ask.v06("POST /timeseries/dataquery", body);
     assert.equal(found.status, 200, found.text);
