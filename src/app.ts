@@ -7,9 +7,11 @@ import { Generations } from "./access/generations.ts";
 import { KeyUses } from "./access/key-limits.ts";
 import { accessOf } from "./access-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
+import { BackupHistory } from "./backup/backup-history.ts";
 import { addBackups } from "./backup/backup-routes.ts";
-import { Backups, type BackupsOptions, outsideOfFolder } from "./backup/backups.ts";
+import { Backups, type BackupsOptions, outsideOfFolder, refuseNested } from "./backup/backups.ts";
 import { holdable } from "./backup/held-blobs.ts";
+import { ScheduledBackups } from "./backup/scheduled-backups.ts";
 import { isShared, openIds } from "./catalog-backend.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
@@ -126,7 +128,7 @@ export async function openApp(
   if (!isReadOnly) opened.use(await resumeWork(services, log));
   const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());
   const backupParts = { stores: { catalog, points }, held, disk, system, log };
-  const backups = opened.adopt(await openBackups(settings, backupParts), (running) => running.stop());
+  const { backups, scheduled } = await openBackups(settings, backupParts, opened);
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
   const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
@@ -141,7 +143,7 @@ export async function openApp(
     async listen() {
       const address = await listenAt(http, settings);
       const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
-      if (!isReadOnly) for (const start of [startSchedules, startDeliveries]) serving.defer(start(services));
+      if (!isReadOnly) serving.defer(startTicking(services, scheduled));
       heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
@@ -154,14 +156,30 @@ export async function openApp(
   };
 }
 
+/** Throws `StartRefused` if the backups of the settings are not possible. */
 async function openBackups(
-  { data, catalogUrl, points, blobs }: Settings,
-  parts: Omit<BackupsOptions, "data" | "refusal">,
-): Promise<Backups> {
+  { data, catalogUrl, points, blobs, backups: plan }: Settings,
+  parts: Omit<BackupsOptions, "data" | "refusal" | "history">,
+  opened: AsyncDisposableStack,
+): Promise<{ readonly backups: Backups; readonly scheduled?: ScheduledBackups }> {
   const refusal = outsideOfFolder({ catalogUrl, points, blobs });
-  const backups = new Backups({ data, refusal, ...parts });
+  if (plan && refusal !== undefined) throw new StartRefused(`MILLRACE_BACKUP_TO is not possible: ${refusal}`);
+  if (plan) refuseNested(data, plan.place);
+  const history = plan && (await BackupHistory.open(data, plan.place));
+  const backups = new Backups({ data, refusal, history, ...parts });
+  opened.defer(() => backups.stop());
   await backups.clean();
-  return backups;
+  if (!plan || !history) return { backups };
+  const { system, log } = parts;
+  return { backups, scheduled: new ScheduledBackups({ plan, backups, history, system, log }) };
+}
+
+/** Work at the times of schedules; returns the function that stops it. */
+function startTicking(services: Services, backups: ScheduledBackups | undefined): () => Promise<void> {
+  const stops = [startSchedules(services), startDeliveries(services), ...(backups ? [backups.start()] : [])];
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()));
+  };
 }
 
 const readOnly = ({ catalog, points, blobs }: DataStores): DataStores => ({

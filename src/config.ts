@@ -4,6 +4,8 @@ import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
+import { type BackupPlan, parseSchedule } from "./backup/backup-plan.ts";
+import { parseKeep } from "./backup/keep.ts";
 import { StartRefused } from "./data-folder.ts";
 import {
   type ClickHouseLocation,
@@ -42,6 +44,8 @@ export interface Settings {
   readonly hostsModels?: boolean;
   /** The folder of connectors that the server runs beside itself; absolute. */
   readonly connectors?: string;
+  /** The backups that the server makes by itself. */
+  readonly backups?: BackupPlan;
   /** The folder of the console's build; there may be none. No environment variable sets it. */
   readonly consoleFolder: string;
 }
@@ -149,6 +153,32 @@ export const described = {
     expected: "a path",
     isGood: (value) => value !== "",
   },
+  MILLRACE_BACKUP_TO: {
+    meaning:
+      "The folder of the backups that the server makes by itself; `millrace backup` makes the first one " +
+      "([backup.md](backup.md#by-the-server))",
+    expected: "a path",
+    isGood: (value) => value !== "",
+  },
+  MILLRACE_BACKUP_SCHEDULE: {
+    meaning: "The times of these backups",
+    byDefault: "0 2 * * * UTC",
+    expected:
+      "minute, hour, day of month, month and weekday as in cron, and a time zone, such as " +
+      "0 2 * * * Europe/Oslo",
+    isGood: (value) => parseSchedule(value) !== undefined,
+  },
+  MILLRACE_BACKUP_KEEP: {
+    meaning:
+      "Of how many days, weeks and months the newest backup stays; others are removed. All stay without it",
+    expected: "three numbers such as 7,4,12",
+    isGood: (value) => parseKeep(value) !== undefined,
+  },
+  MILLRACE_BACKUP_PASSPHRASE_FILE: {
+    meaning: "A file with the passphrase of encrypted backups",
+    expected: "a path",
+    isGood: (value) => value !== "",
+  },
   MILLRACE_LOG_LEVEL: {
     meaning: "The least severe level that is logged",
     byDefault: "info",
@@ -216,6 +246,7 @@ function settingsFrom(given: Given, folder: string): Settings {
   const connectors = value("MILLRACE_CONNECTORS");
   const catalogUrl = value("MILLRACE_CATALOG");
   const points = parseClickHouseUrl(value("MILLRACE_POINTS") ?? "");
+  const backups = backupPlan(value, { given, folder });
   return {
     host: value("MILLRACE_HOST")!,
     port: Number(value("MILLRACE_PORT")),
@@ -229,10 +260,35 @@ function settingsFrom(given: Given, folder: string): Settings {
     consoleFolder: builtConsole,
     ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
     ...(points !== undefined && { points }),
+    ...(backups !== undefined && { backups }),
     ...(connectors !== undefined && { connectors: resolve(folder, connectors) }),
     ...(baseUrl !== undefined && { baseUrl }),
     ...(adminKey !== undefined && { adminKey }),
     ...(catalogUrl !== undefined && { catalogUrl }),
+  };
+}
+
+interface Source {
+  readonly given: Given;
+  /** Relative paths begin there. */
+  readonly folder: string;
+}
+
+function backupPlan(
+  value: (name: Name) => string | undefined,
+  { given, folder }: Source,
+): BackupPlan | undefined {
+  const place = value("MILLRACE_BACKUP_TO");
+  const schedule = parseSchedule(value("MILLRACE_BACKUP_SCHEDULE")!)!;
+  const keep = parseKeep(value("MILLRACE_BACKUP_KEEP") ?? "");
+  const passphraseFile = value("MILLRACE_BACKUP_PASSPHRASE_FILE");
+  const more = names.find((name) => name.startsWith("MILLRACE_BACKUP_") && given[name] !== undefined);
+  if (place === undefined && more) throw new StartRefused(`${more} is set, but MILLRACE_BACKUP_TO is not`);
+  if (place === undefined) return undefined;
+  return {
+    ...{ place: resolve(folder, place), schedule },
+    ...(keep && { keep }),
+    ...(passphraseFile !== undefined && { passphraseFile: resolve(folder, passphraseFile) }),
   };
 }
 

@@ -129,18 +129,6 @@ export async function assertSelectedTabInSight(page: Page): Promise<void> {
   }
 }
 
-/** Copies with the menu "Copy as", and returns the text of the clipboard. The page writes it later. */
-export async function copyAs(page: Page, language: string): Promise<string> {
-  await page.evaluate(`navigator.clipboard.writeText("")`);
-  await page.getByRole("button", { name: "Copy as" }).first().click();
-  await page.getByRole("menuitem", { name: language }).click();
-  for (const endMs = performance.now() + waitMs; ; ) {
-    const text = await page.evaluate<string>("navigator.clipboard.readText()");
-    if (text !== "") return text;
-    assert.ok(performance.now() < endMs, "nothing was copied");
-  }
-}
-
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const transitionsEnd = `Promise.allSettled(

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { idsOf } from "../../test/support/server.ts";
-import { assertAccessible, type ConsoleUnderTest, copyAs, startConsole } from "./browser.ts";
+import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
 let readerKey: string;
@@ -197,7 +197,9 @@ describe("CSV", () => {
     await preview.getByText("import 2", { exact: true }).waitFor();
     await choose(page, "begin", "Start");
     await choose(page, "Order", "Metadata, by the column's name");
-    const command = await copyAs(page, "curl");
+    await page.getByRole("button", { name: "Copy as" }).click();
+    await page.getByRole("menuitem", { name: "curl" }).click();
+    const command = await page.evaluate<string>("navigator.clipboard.readText()");
     assert.match(command, /POST '.*\/api\/0\.6\/projects\/demo\/events'/);
     assert.match(command, /"description": "import 0"/);
     assert.match(command, /"Order": "A0"/);

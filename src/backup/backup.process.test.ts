@@ -16,6 +16,7 @@ import { PlantWriter, readPlant } from "../../test/support/plant-writers.ts";
 import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support/process.ts";
 import { randomFrom, seed, times } from "../../test/support/proof.ts";
 import { askerOf } from "../../test/support/sample-part.ts";
+import { BackupHistory } from "./backup-history.ts";
 import { readListing } from "./listing.ts";
 import { DamagedChunk } from "./pool.ts";
 import { lockForReading } from "./reader-lock.ts";
@@ -31,8 +32,10 @@ const reach = (baseUrl: string) => ({ baseUrl, project: "default", key: adminKey
 const run = ({ settings, folder }: Place, words: readonly string[], baseUrl?: string) =>
   runMillrace([...words, ...(baseUrl === undefined ? [] : ["--server", baseUrl])], settings, folder);
 
-async function backUp(place: Place, backups: string, { baseUrl, more = [] }: BackUpOptions = {}) {
-  const ended = await run(place, ["backup", backups, ...more], baseUrl).ended;
+/** Without a folder, to that of the settings. */
+async function backUp(place: Place, backups?: string, { baseUrl, more = [] }: BackUpOptions = {}) {
+  const words = backups === undefined ? [] : [backups];
+  const ended = await run(place, ["backup", ...words, ...more], baseUrl).ended;
   assert.equal(ended.status, 0, ended.output + ended.errors);
   const [, id] = /^Backup (\S+) of/m.exec(ended.output)!;
   const added = Number(/of which ([\d ]+) were added/.exec(ended.output)![1]!.replaceAll(" ", ""));
@@ -185,8 +188,12 @@ describe("of a filled installation", () => {
     writeFileSync(wrong, "another passphrase\n");
     const more = ["--passphrase-file", right];
     await backUp(place, backups, { more });
-    const again = await backUp(place, backups, { more });
+    const settings = { MILLRACE_BACKUP_TO: backups, MILLRACE_BACKUP_PASSPHRASE_FILE: right };
+    const again = await backUp({ ...place, settings: { ...place.settings, ...settings } });
     assert.ok(again.added < 100_000, `${again.added}`);
+    const { runs } = await BackupHistory.open(place.data, backups);
+    assert.ok(runs[0]?.outcome === "complete" && runs[0].id === again.id, "the server counts it");
+    assert.equal(runs.length, 1);
     await assert.rejects(verified(backups, { passphraseFile: wrong }), /not the one of this backup folder/);
     await assert.rejects(verified(backups), /are encrypted; name the passphrase file/);
     const names = ["level", "drawing", "millrace-points", "catalog.db"].map((name) => Buffer.from(name));

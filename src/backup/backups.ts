@@ -7,7 +7,7 @@
 // 2. At it: the journal of datapoints is cut and linked, then the file of the catalog is frozen.
 // 3. After it: everything is written again, while another process copies the frozen files.
 import { mkdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { Settings } from "../config.ts";
@@ -19,6 +19,7 @@ import { limits } from "../limits.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { manifestTable, ownFolder } from "../storage/manifest.ts";
 import { type CopyablePoints, isCopyable } from "../storage/points.ts";
+import type { BackupHistory, BackupRun } from "./backup-history.ts";
 import { CopyClient } from "./copy-client.ts";
 import type { HeldBlobs } from "./held-blobs.ts";
 import type { CopyProgress, CopyResult, Snapshot } from "./messages.ts";
@@ -38,6 +39,8 @@ export interface BackupsOptions {
   readonly stores: Pick<DataStores, "catalog" | "points">;
   /** Why this installation cannot be backed up by this server; undefined if it can. */
   readonly refusal: string | undefined;
+  /** Of the folder of the settings. */
+  readonly history?: BackupHistory | undefined;
   readonly held: HeldBlobs;
   /** The disk of the data folder. */
   readonly disk: Pick<DiskSpace, "problem" | "refusalOfUpload">;
@@ -79,6 +82,13 @@ export function outsideOfFolder({ catalogUrl, points, blobs }: OutsideSettings):
 
 type OutsideSettings = { readonly [Name in "catalogUrl" | "points" | "blobs"]: Settings[Name] | undefined };
 
+/** A backup of a folder that has its backups would grow each time. */
+export function refuseNested(data: string, place: string): void {
+  const isWithin = (inner: string, outer: string) => !relative(outer, inner).startsWith("..");
+  if (isWithin(place, data) || isWithin(data, place))
+    throw new StartRefused(`The folder of backups ${place} and the data folder ${data} must be apart`);
+}
+
 /** Journal segments that a running backup reads; left by a killed server, they are removed at the start. */
 const linksFolderOf = (data: string): string => join(data, "backup-links");
 const retryMs = 1_000;
@@ -111,7 +121,7 @@ export class Backups {
   }
 
   /** Starts a backup. Throws `backup-running` and `backup-not-possible`. */
-  start(request: BackupRequest): void {
+  start(request: BackupRequest, { isScheduled = false } = {}): void {
     const { refusal, system, log } = this.#options;
     if (refusal !== undefined) throw fail("backup-not-possible", { problem: refusal });
     if (this.#running) throw fail("backup-running", { place: this.#running.state.place });
@@ -126,14 +136,17 @@ export class Backups {
       bytesTotal: 0,
       bytesStored: 0,
     } as const;
-    const finished = (outcome: { outcome: "complete"; pausedMs: number } & CopyResult) => {
+    const finished = async (outcome: { outcome: "complete"; pausedMs: number } & CopyResult) => {
       this.#last = { place, startedTime, endedTime: system.nowMs(), ...outcome };
       log.info({ backup: this.#last }, "Made a backup");
+      await this.#remember(this.#last);
     };
-    const failed = (thrown: unknown) => {
+    const failed = async (thrown: unknown) => {
       const problem = stop.signal.aborted ? "it was cancelled" : (thrown as Error).message;
       this.#last = { place, startedTime, endedTime: system.nowMs(), outcome: "failed", problem };
       log.error({ err: thrown, place }, "Could not make a backup");
+      // A backup that the end of the server cancels is made after its start.
+      if (isScheduled && !stop.signal.aborted) await this.#remember(this.#last);
     };
     const ended = this.#make(request, stop.signal)
       .then(finished, failed)
@@ -152,6 +165,15 @@ export class Backups {
   /** Resolves when no backup runs. */
   async idle(): Promise<void> {
     await this.#running?.ended;
+  }
+
+  /** A backup to the folder of the settings counts as one of the schedule. */
+  async #remember(ended: EndedBackup): Promise<void> {
+    const { history, log } = this.#options;
+    if (history?.place !== ended.place) return;
+    await history
+      .add(runOf(ended))
+      .catch((problem: unknown) => log.error({ err: problem }, "Could not write the history of backups"));
   }
 
   async #make(request: BackupRequest, signal: AbortSignal) {
@@ -233,6 +255,13 @@ export class Backups {
     const sample = unchanged(before, await sampleOf(points, chosen));
     return { snapshotMs, pausedMs, journal: links, sample };
   }
+}
+
+function runOf(ended: EndedBackup): BackupRun {
+  const { startedTime, endedTime, outcome } = ended;
+  if (outcome === "failed") return { startedTime, endedTime, outcome, problem: ended.problem };
+  const { id, snapshotMs, bytes, bytesStored, missing } = ended;
+  return { startedTime, endedTime, outcome, id, snapshotMs, bytes, bytesStored, missing: missing.length };
 }
 
 interface SnapshotParts {

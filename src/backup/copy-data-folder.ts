@@ -2,7 +2,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { StartRefused } from "../data-folder.ts";
 import { unlessMissing } from "../lib/missing-file.ts";
 import { version } from "../lib/version.ts";
@@ -11,6 +10,7 @@ import type { NamedBlob } from "../storage/sql/dialects/sqlite/peek.ts";
 import type { FrozenCatalog } from "./frozen-catalog.ts";
 import { filesOf, type ListedPart, ListingWriter, readListing } from "./listing.ts";
 import type { CopyProgress, CopyResult, CopyTask, Snapshot } from "./messages.ts";
+import { Pace } from "./pace.ts";
 import { chunkBytes } from "./pool.ts";
 import { idOf, manifestPath, type Repository } from "./repository.ts";
 
@@ -96,7 +96,7 @@ class Copier {
   readonly missing: string[] = [];
   readonly #copy: Copy;
   readonly #report: (progress: CopyProgress) => void;
-  readonly #begunMs = performance.now();
+  readonly #pace = new Pace();
   #bytesTotal = 0;
   #bytesRead = 0;
   #nextDiskCheck = 0;
@@ -184,7 +184,8 @@ class Copier {
       await this.#requireSpace(pool.stored.bytes);
       names.push(await pool.add(buffer.subarray(0, length)));
       at += length;
-      await this.#pace(length);
+      this.#bytesRead += length;
+      await this.#pace.wait(this.#bytesRead);
       this.#tell(this.bytes + at);
     }
     return names;
@@ -200,14 +201,6 @@ class Copier {
   #tell(bytesDone: number): void {
     const { stored } = this.#copy.repository.pool;
     this.#report({ bytesDone, bytesTotal: this.#bytesTotal, bytesStored: stored.bytes });
-  }
-
-  /** Leaves the server most of the disk's speed. */
-  async #pace(bytes: number): Promise<void> {
-    this.#bytesRead += bytes;
-    const dueMs = this.#begunMs + (this.#bytesRead / limits.backupBytesPerSecondMax) * 1000;
-    const earlyMs = dueMs - performance.now();
-    if (earlyMs > 1) await pause(earlyMs);
   }
 
   /** A backup must not fill the disk that the server writes to: it ends before uploads are refused. */

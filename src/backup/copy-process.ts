@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { lockFolder, StartRefused } from "../data-folder.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { invariant } from "../lib/invariant.ts";
+import { failedBy } from "./background-process.ts";
 import { copyDataFolder } from "./copy-data-folder.ts";
 import { FrozenCatalog } from "./frozen-catalog.ts";
 import type { CopyTask, FromCopyProcess, ToCopyProcess } from "./messages.ts";
@@ -59,8 +60,7 @@ function serve(copyProcess: CopyProcess): void {
   process.on("disconnect", () => process.exit(1));
   process.on("message", (message: ToCopyProcess) => {
     copyProcess.receive(message).catch(async (problem: Error) => {
-      const isRefusal = problem instanceof StartRefused;
-      await send({ kind: "failed", problem: problem.message, isRefusal });
+      await send(failedBy(problem));
       process.exit(1);
     });
   });

@@ -1,4 +1,7 @@
 // The messages between a server and the process that copies its data folder.
+import type { FailedReply } from "./background-process.ts";
+import type { Keep } from "./keep.ts";
+import type { Pruned } from "./prune.ts";
 import type { PointsSample } from "./sample.ts";
 
 export interface CopyTask {
@@ -51,4 +54,28 @@ export type FromCopyProcess =
   | { readonly kind: "catalogFrozen"; readonly isFrozen: boolean }
   | { readonly kind: "progress"; readonly progress: CopyProgress }
   | { readonly kind: "done"; readonly result: CopyResult }
-  | { readonly kind: "failed"; readonly problem: string; readonly isRefusal: boolean };
+  | FailedReply;
+
+/** What a server does with a new backup. */
+export interface ExamineTask {
+  /** The folder of backups. */
+  readonly place: string;
+  readonly id: string;
+  readonly passphraseFile?: string;
+  /** The folder in which the backup is restored for a while. */
+  readonly temporary: string;
+  /** The old backups that stay; without it, all do. */
+  readonly keep?: Keep;
+}
+
+export interface Examined {
+  /** Empty for a backup that is in order. */
+  readonly findings: readonly string[];
+  /** Absent if none were to be removed: after findings, none are. */
+  readonly removal?: Removal;
+}
+
+/** The removal of old backups. */
+export type Removal = Pruned | { readonly problem: string };
+
+export type FromExamineProcess = { readonly kind: "examined"; readonly result: Examined } | FailedReply;

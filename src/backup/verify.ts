@@ -1,7 +1,10 @@
 // Verifies a backup: reads every chunk, restores databases and journal to a temporary folder, examines them
 // as `millrace doctor` does, and compares a sample of the datapoints with those that the server had.
+import { statfs } from "node:fs/promises";
 import { join } from "node:path";
+import { StartRefused } from "../data-folder.ts";
 import { examineParts, pointsFolderOf } from "../data-parts.ts";
+import { limits } from "../limits.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import { openEmbeddedPoints } from "../storage/embedded-points/embedded-points.ts";
 import type { Finding } from "../storage/findings.ts";
@@ -26,30 +29,51 @@ const isBlob = (path: string): boolean => /^blobs\/\d+\//.test(path);
 /** Nothing that is examined needs the secret. */
 const isExamined = (path: string): boolean => !isBlob(path) && path !== "secret";
 
-/** Restores into `folder`, which is empty; the caller removes it. */
+/** Receives how many bytes were read; the next ones are read after it. */
+type Report = (bytesDone: number) => void | Promise<void>;
+
+/** Restores into `folder`, which is empty; the caller removes it. Throws `StartRefused` without space. */
 export async function verifyBackup(
   backup: ChosenBackup,
-  { folder, report }: { readonly folder: string; readonly report: (bytesDone: number) => void },
+  { folder, report }: { readonly folder: string; readonly report: Report },
 ): Promise<Verification> {
   const { files, bytes, sample } = backup.manifest;
-  const { findings, sizes } = await checkChunks(backup, report);
+  const { findings, sizes, bytesRestored } = await checkChunks(backup, report);
   const verification = { files, bytes, series: sample.length };
   if (findings.length > 0) return { ...verification, findings };
+  await requireSpace(folder, bytesRestored);
   await writeFiles(backup, folder, { isWanted: isExamined, report: () => undefined });
   return { ...verification, findings: await findingsIn(folder, backup, sizes) };
 }
 
-/** Reads every chunk once. `sizes` are those of blobs. */
-async function checkChunks(
-  { repository, manifest }: ChosenBackup,
-  report: (bytesDone: number) => void,
-): Promise<{ readonly findings: readonly string[]; readonly sizes: ReadonlyMap<string, number> }> {
+/** The restored files must not fill the disk, which may be that of the server. */
+async function requireSpace(folder: string, bytes: number): Promise<void> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  const needed = bytes + Math.min(limits.uploadFreeBytesMin, Math.floor((blocks * bsize) / 10));
+  if (bavail * bsize < needed)
+    throw new StartRefused(
+      `The temporary folder for the verification needs ${needed} bytes, of which ${bytes} are used; ` +
+        `${bavail * bsize} are free in ${folder}`,
+    );
+}
+
+interface CheckedChunks {
+  readonly findings: readonly string[];
+  /** Of blobs. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** Of the files that are restored. */
+  readonly bytesRestored: number;
+}
+
+/** Reads every chunk once. */
+async function checkChunks({ repository, manifest }: ChosenBackup, report: Report): Promise<CheckedChunks> {
   const { pool } = repository;
   const sizes = new Map<string, number>();
   const findings: string[] = [];
   /** The sizes of chunks that are in order. */
   const known = new Map<string, number>();
   let bytesDone = 0;
+  let bytesRestored = 0;
   try {
     for await (const { path, bytes, chunks } of filesOf(readListing(pool, manifest.listing))) {
       let found = 0;
@@ -58,13 +82,15 @@ async function checkChunks(
           const size = known.get(name) ?? (await pool.read(name)).length;
           known.set(name, size);
           found += size;
+          await report(bytesDone + found);
         } catch (problem) {
           if (!(problem instanceof DamagedChunk)) throw problem;
           findings.push(`${path}: ${problem.message}`);
         }
       }
       bytesDone += bytes;
-      report(bytesDone);
+      await report(bytesDone);
+      if (isExamined(path)) bytesRestored += bytes;
       if (isBlob(path)) sizes.set(path, bytes);
       if (found !== bytes) findings.push(`${path}: expected ${bytes} bytes, found ${found}`);
     }
@@ -72,7 +98,7 @@ async function checkChunks(
     if (!(problem instanceof DamagedChunk)) throw problem;
     findings.push(`the listing: ${problem.message}`);
   }
-  return { findings, sizes };
+  return { findings, sizes, bytesRestored };
 }
 
 async function findingsIn(

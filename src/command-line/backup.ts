@@ -1,9 +1,10 @@
 // `millrace backup`: lets the running server make a backup of its data folder, or makes one while no server
 // runs.
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { pino } from "pino";
+import { BackupHistory } from "../backup/backup-history.ts";
 import { backupsPath, backupToken } from "../backup/backup-routes.ts";
 import {
   type BackupRequest,
@@ -12,16 +13,17 @@ import {
   type EndedBackup,
   outsideOfFolder,
   type RunningBackup,
+  refuseNested,
 } from "../backup/backups.ts";
 import { holdable } from "../backup/held-blobs.ts";
+import { type Keep, parseKeep } from "../backup/keep.ts";
 import { FolderPlace } from "../backup/place.ts";
-import { type Keep, parseKeep, prune } from "../backup/prune.ts";
-import { lockForRemoval } from "../backup/reader-lock.ts";
+import { pruneFolder } from "../backup/prune.ts";
 import { passphraseIn, Repository } from "../backup/repository.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
 import { readSettings, type Settings } from "../config.ts";
 import { refuseWhileCopied } from "../copy/copy-record.ts";
-import { lockFolder, StartRefused, secretOf } from "../data-folder.ts";
+import { StartRefused, secretOf } from "../data-folder.ts";
 import { requireCatalog } from "../data-parts.ts";
 import { openInstallation, secretFor } from "../installation.ts";
 import { parseJson } from "../lib/json.ts";
@@ -47,13 +49,14 @@ const options = {
 } as const;
 
 export const backup: Command = {
-  usage: `Usage: millrace backup <folder> [--passphrase-file FILE] [--keep DAYS,WEEKS,MONTHS]
+  usage: `Usage: millrace backup [<folder>] [--passphrase-file FILE] [--keep DAYS,WEEKS,MONTHS]
            [--existing] [--server ADDRESS]
-       millrace backup --list <folder> [--passphrase-file FILE]
+       millrace backup --list [<folder>] [--passphrase-file FILE]
 
 Backs up the data folder (MILLRACE_DATA, else ./millrace-data): catalog, datapoints, files and secret, all of
 one snapshot. The server reads and writes meanwhile; without a server, the command makes the backup itself.
-<folder> keeps any number of backups. What an earlier one has is not copied again.
+<folder> keeps any number of backups. What an earlier one has is not copied again. Without <folder>, it is
+that of MILLRACE_BACKUP_TO, with the passphrase file of the settings.
 The server is at --server, else at MILLRACE_HOST and MILLRACE_PORT. It writes to <folder> itself. Run the
 command as a user who can read the data folder.
 With --passphrase-file, the first backup makes an encrypted folder; later ones need the same passphrase.
@@ -68,19 +71,21 @@ that the catalog names, or --list found damage; ${noneRemoved}, complete, but --
 a backup that stays is damaged or another process uses the folder; ${interrupted}, interrupted.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
-    expectWords(positionals, 1, "Name the folder of the backups.");
-    const place = resolve(positionals[0]!);
-    const file = values["passphrase-file"];
+    const settings = readSettings(process.env, process.cwd());
+    const plan = positionals.length === 0 ? settings.backups : undefined;
+    if (!plan) expectWords(positionals, 1, "Name the folder of the backups, or set MILLRACE_BACKUP_TO.");
+    const place = plan?.place ?? resolve(positionals[0]!);
+    const given = values["passphrase-file"];
+    const passphraseFile = given === undefined ? plan?.passphraseFile : resolve(given);
     const request = {
       place,
-      ...(file !== undefined && { passphraseFile: resolve(file) }),
+      ...(passphraseFile !== undefined && { passphraseFile }),
       ...(values.existing && { mustExist: true }),
     };
     if (values.list) return await list(request);
     const keep = values.keep === undefined ? undefined : parseKeep(values.keep);
     if (values.keep !== undefined && keep === undefined)
       throw new Misused(`--keep must be three numbers such as 7,4,12, but is "${values.keep}".`);
-    const settings = readSettings(process.env, process.cwd());
     if (settings.catalogUrl === undefined) requireCatalog(settings.data);
     refuseNested(settings.data, place);
     const server = serverOf(settings, values.server);
@@ -114,28 +119,13 @@ async function list({ place, passphraseFile }: BackupRequest): Promise<number> {
 /** Whether old backups were removed. If not, prints why: the new backup is complete all the same. */
 async function removeOld({ place, passphraseFile }: BackupRequest, keep: Keep): Promise<boolean> {
   try {
-    const unlock = lockFolder(place);
-    if (unlock === "busy") throw new StartRefused(`another process uses ${place}`);
-    try {
-      using _ = lockForRemoval(place);
-      const repository = await Repository.open(new FolderPlace(place), passphraseIn(passphraseFile));
-      const { backups, chunks } = await prune(repository, keep);
-      console.log(`Removed ${count(backups)} old backups and ${count(chunks)} chunks that only they had.`);
-      return true;
-    } finally {
-      unlock();
-    }
+    const { backups, chunks } = await pruneFolder(place, { keep, passphraseFile });
+    console.log(`Removed ${count(backups)} old backups and ${count(chunks)} chunks that only they had.`);
+    return true;
   } catch (problem) {
     console.error(`The new backup is complete, but old ones stay: ${(problem as Error).message}`);
     return false;
   }
-}
-
-/** A backup of a folder that has its backups would grow each time. */
-function refuseNested(data: string, place: string): void {
-  const isWithin = (inner: string, outer: string) => !relative(outer, inner).startsWith("..");
-  if (isWithin(place, data) || isWithin(data, place))
-    throw new StartRefused(`The folder of backups ${place} and the data folder ${data} must be apart`);
 }
 
 interface Server {
@@ -229,6 +219,7 @@ async function withoutServer(settings: Settings, request: BackupRequest): Promis
     data: settings.data,
     stores,
     refusal,
+    history: settings.backups && (await BackupHistory.open(settings.data, settings.backups.place)),
     held: holdable(stores.blobs),
     disk,
     system,

@@ -15,7 +15,7 @@ import {
 
 afterEach(endLeftProcesses);
 
-const waitMsMax = 240_000;
+const waitMsMax = 120_000;
 
 async function printed({ output }: RunningProcess, pattern: RegExp): Promise<RegExpExecArray> {
   const giveUpMs = Date.now() + waitMsMax;

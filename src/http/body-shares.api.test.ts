@@ -3,13 +3,12 @@ import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 
 let server: TestServer;
 const sockets: Socket[] = [];
 before(async () => {
-  server = await startTestServer({ system: { ...realSystem, monotonicMs: () => 0 }, attemptsPerMinute: 3 });
+  server = await startTestServer({ attemptsPerMinute: 3 });
   await server.ask("POST /timeseries", { items: [{ name: "written" }] });
 });
 after(async () => {

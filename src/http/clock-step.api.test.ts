@@ -14,8 +14,7 @@ let passedMs = 0;
 const system = {
   ...realSystem,
   nowMs: () => Date.now() + passedMs + steppedMs,
-  // Passes only where a test says so: in real seconds, more attempts are allowed.
-  monotonicMs: () => passedMs,
+  monotonicMs: () => performance.now() + passedMs,
 };
 
 let provider: TestProvider;

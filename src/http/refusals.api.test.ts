@@ -154,7 +154,7 @@ function raw(bytes: string): Promise<{ head: string; message: string }> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(bytes));
     let text = "";
-    socket.setTimeout(60_000, () => socket.destroy(new Error("no answer")));
+    socket.setTimeout(2_000, () => socket.destroy(new Error("no answer")));
     socket.on("data", (chunk) => {
       text += chunk;
       const [head = "", body = ""] = text.split("\r\n\r\n");

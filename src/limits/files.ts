@@ -31,6 +31,13 @@ export const filesLimits = {
     "bytes",
     "How fast a backup reads the data folder, so that the disk serves requests meanwhile.",
   ),
+  backupTickMs: limit(1_000, "ms", "How often a server looks whether a backup of its schedule is due."),
+  backupRetryMs: limit(
+    3_600_000,
+    "ms",
+    "How long after a failed backup or verification of the schedule the server tries it again.",
+  ),
+  backupRunsKept: limit(10, "items", "The last backups of the schedule that a server remembers and shows."),
   diskCheckMs: limit(1_000, "ms", "How often the free disk is read; more often during an upload."),
   uploadFreeBytesMin: limit(
     2 ** 30,

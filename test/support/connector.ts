@@ -9,14 +9,11 @@ import { type RunningProcess, runMillrace, serveMillrace } from "./process.ts";
 const adminKey = "the-key-of-the-connector-0123456789-abcdef";
 type Json = Readonly<Record<string, unknown>>;
 
-/** Only a fault lasts as long. */
-const waitMsMax = 150_000;
-
-/** Fails when it does not become true. */
+/** Fails when it is not true within a minute. */
 export async function until(isTrue: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const endMs = performance.now() + waitMsMax;
+  const endMs = performance.now() + 60_000;
   while (!(await isTrue())) {
-    if (performance.now() > endMs) assert.fail(`not within ${waitMsMax / 1000} s: ${what}`);
+    if (performance.now() > endMs) assert.fail(`not within a minute: ${what}`);
     await pause(50);
   }
 }

@@ -1,6 +1,7 @@
 // A real server for tests: its own data folder, a project, a key, and a client that checks every response.
 import { type Logger, pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
+import type { BackupPlan } from "../../src/backup/backup-plan.ts";
 import type { Settings } from "../../src/config.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
@@ -36,6 +37,8 @@ export interface ServerOptions {
   readonly responses?: Partial<ResponseBounds>;
   /** The S3 store of its files; what TEST_BLOBS says when absent. */
   readonly blobs?: S3Setting;
+  /** The backups that it makes by itself; none when absent. */
+  readonly backups?: BackupPlan;
   /** Where its log goes; nowhere when absent. */
   readonly log?: Logger;
 }
@@ -92,8 +95,11 @@ export interface TestServer {
   /** In version 0.5 unless `ask.v04` or `ask.v06`. */
   readonly ask: Ask;
   readonly app: App;
-  /** Stops the server and opens it again on the same data folder; `baseUrl` and `app` change. */
-  restart(): Promise<void>;
+  /**
+   * Stops the server and opens it again on the same data folder; `baseUrl` and `app` change. `meanwhile` runs
+   * while it is stopped.
+   */
+  restart(meanwhile?: () => void): Promise<void>;
   /** Stops the server. */
   close(): Promise<void>;
 }
@@ -116,6 +122,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     ...places,
     ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
+    ...(options.backups && { backups: options.backups }),
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
@@ -149,8 +156,9 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     dataFolder,
     blobs: places.blobs,
     ask: Object.assign(below("0.5"), versions),
-    async restart() {
+    async restart(meanwhile = () => undefined) {
       await app.close();
+      meanwhile();
       ({ app, baseUrl } = await start());
     },
     close: () => app.close(),

@@ -1,6 +1,6 @@
 // When a transformation runs by itself: at times of cron, at intervals, or after another transformation.
-import { Cron } from "croner";
 import { fail } from "../../../errors.ts";
+import { hasCronTimes, isTimeZone, nextCronTime } from "../../../lib/cron.ts";
 import { limits } from "../../../limits.ts";
 import { equals, type Filter, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
@@ -14,33 +14,14 @@ export function refuseUnusable(schedule: Timing, field: string): void {
   const refused = (member: string, expected: string, got: string) =>
     fail("field-invalid", { field: `${field}.${member}`, expected, got: JSON.stringify(got) });
   if (!isTimeZone(timeZone)) throw refused("timeZone", "a time zone such as Europe/Oslo", timeZone);
-  if (cron.trim().split(/\s+/).length !== 5 || nextOfCron(schedule, 0) === undefined)
+  if (!hasCronTimes(schedule))
     throw refused("cron", "five fields with a next time: minute, hour, day of month, month, weekday", cron);
-}
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat("en", { timeZone }));
-  } catch {
-    return false;
-  }
-}
-
-function nextOfCron(
-  { cron, timeZone }: Extract<Timing, { readonly cron: string }>,
-  afterMs: number,
-): number | undefined {
-  try {
-    return new Cron(cron, { timezone: timeZone, paused: true }).nextRun(new Date(afterMs))?.getTime();
-  } catch {
-    return undefined;
-  }
 }
 
 /** The next time after `nowMs`; undefined for a schedule without times. */
 export function nextTimeOf(schedule: Timing | undefined, nowMs: number): number | undefined {
   if (!schedule) return undefined;
-  if ("cron" in schedule) return nextOfCron(schedule, nowMs);
+  if ("cron" in schedule) return nextCronTime(schedule, nowMs);
   return "everyMinutes" in schedule ? nowMs + schedule.everyMinutes * 60_000 : undefined;
 }
 

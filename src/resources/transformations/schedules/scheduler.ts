@@ -2,6 +2,7 @@
 // time of the next one. Times that passed while no server was up, or while a run had not ended, are one run.
 import type { KeyProject } from "../../../access/api-keys.ts";
 import type { Services } from "../../../context.ts";
+import { startTicks } from "../../../lib/ticks.ts";
 import { limits } from "../../../limits.ts";
 import { between } from "../../../query/filter.ts";
 import type { OrderBy, Page, PageQuery } from "../../../query/page.ts";
@@ -11,19 +12,23 @@ import { allProjects } from "../../projects/projects.ts";
 import { failLostRuns, isRunning, startIn } from "../runs/runs.ts";
 import { type Transformation, transformationTable } from "../schema.ts";
 import { nextTimeOf } from "./schedule.ts";
-import { startTicks } from "./ticks.ts";
 
 /** Looks for due transformations and for lost runs at intervals; returns the function that stops it. */
 export function startSchedules(services: Services): () => Promise<void> {
   const lost = new Map<ProjectId, ReadonlySet<number>>();
-  return startTicks(services, async () => {
+  const { jobs } = services.transformations;
+  const ticking = {
+    everyMs: limits.transformationTickMs,
+    report: (problem: unknown) => jobs.report(problem),
+  };
+  return startTicks(ticking, async () => {
     for (const project of await services.catalog.read("system", allProjects))
       try {
         lost.set(project.id, await failLostRuns(services, project, lost.get(project.id) ?? new Set()));
         await startDue(services, project);
       } catch (problem) {
         // The other projects have their turn.
-        services.transformations.jobs.report(problem);
+        jobs.report(problem);
       }
   });
 }

@@ -3,11 +3,11 @@
 import type { KeyProject } from "../../../access/api-keys.ts";
 import type { Services } from "../../../context.ts";
 import { Unreachable } from "../../../lib/outbound-fetch.ts";
+import { startTicks } from "../../../lib/ticks.ts";
 import { limits } from "../../../limits.ts";
 import { between } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
 import { allProjects } from "../../projects/projects.ts";
-import { startTicks } from "../schedules/ticks.ts";
 import {
   type Transformation,
   type TransformationRun,
@@ -21,7 +21,12 @@ import { signingKey } from "./webhook.ts";
 /** Looks for messages at intervals; returns the function that stops it, with the requests in progress. */
 export function startDeliveries(services: Services): () => Promise<void> {
   const ended = new AbortController();
-  const stop = startTicks(services, () => deliverDue(services, ended.signal));
+  const { jobs } = services.transformations;
+  const ticking = {
+    everyMs: limits.transformationTickMs,
+    report: (problem: unknown) => jobs.report(problem),
+  };
+  const stop = startTicks(ticking, () => deliverDue(services, ended.signal));
   return () => {
     ended.abort();
     return stop();

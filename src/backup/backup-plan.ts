@@ -1,0 +1,40 @@
+// The backups that a server makes by itself, as its settings say.
+import { type CronTimes, hasCronTimes, isTimeZone, nextCronTime } from "../lib/cron.ts";
+import { limits } from "../limits.ts";
+import type { BackupRun } from "./backup-history.ts";
+import type { Keep } from "./keep.ts";
+
+export interface BackupPlan {
+  /** The folder of backups; absolute. */
+  readonly place: string;
+  readonly schedule: CronTimes;
+  /** The old backups that stay; without it, all do. */
+  readonly keep?: Keep;
+  readonly passphraseFile?: string;
+}
+
+/** Five fields of cron and a time zone: `0 2 * * * Europe/Oslo`; undefined for another text. */
+export function parseSchedule(text: string): CronTimes | undefined {
+  const words = text.trim().split(/\s+/);
+  const times = { cron: words.slice(0, 5).join(" "), timeZone: words[5] ?? "" };
+  return words.length === 6 && isTimeZone(times.timeZone) && hasCronTimes(times) ? times : undefined;
+}
+
+/**
+ * When the next backup is due, after these, the newest first: at the first time of the schedule after the
+ * start of the last one, so that times that passed while no server was up are one backup.
+ */
+export function dueTime(schedule: CronTimes, runs: readonly BackupRun[], nowMs: number): number {
+  // A clock that was wrong must not stop the backups.
+  const last = runs.find(({ startedTime }) => startedTime <= nowMs + limits.backupRetryMs);
+  if (!last) return nowMs;
+  const next = nextCronTime(schedule, last.startedTime) ?? Number.POSITIVE_INFINITY;
+  return last.outcome === "failed" ? Math.min(next, last.endedTime + limits.backupRetryMs) : next;
+}
+
+/** Whether two times of the schedule have passed since the snapshot. */
+export function isLate(schedule: CronTimes, snapshotMs: number, nowMs: number): boolean {
+  const missed = nextCronTime(schedule, snapshotMs);
+  const second = missed === undefined ? undefined : nextCronTime(schedule, missed);
+  return second !== undefined && second <= nowMs;
+}

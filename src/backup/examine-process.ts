@@ -1,0 +1,64 @@
+// The process that verifies a new backup for the server, and then removes old ones.
+import { StartRefused } from "../data-folder.ts";
+import { makeFilesPrivate } from "../file-modes.ts";
+import { failedBy } from "./background-process.ts";
+import type { Examined, ExamineTask, FromExamineProcess, Removal } from "./messages.ts";
+import { Pace } from "./pace.ts";
+import { pruneFolder } from "./prune.ts";
+import { lockForReading } from "./reader-lock.ts";
+import { chooseBackup, requireKept } from "./restore.ts";
+import { verifyBackup } from "./verify.ts";
+import { VerifyFolder } from "./verify-folder.ts";
+
+class ExamineProcess {
+  #folder: VerifyFolder | undefined;
+
+  async examine(task: ExamineTask): Promise<Examined> {
+    makeFilesPrivate();
+    const findings = await this.#verify(task);
+    if (findings.length > 0 || task.keep === undefined) return { findings };
+    return { findings, removal: await removeOld(task) };
+  }
+
+  /** The restored catalog is in the clear, so the folder goes also when the process is stopped. */
+  stop(): never {
+    this.#folder?.[Symbol.dispose]();
+    process.exit(1);
+  }
+
+  async #verify({ place, id, passphraseFile, temporary }: ExamineTask): Promise<readonly string[]> {
+    using _ = lockForReading(place);
+    const backup = await chooseBackup(place, { id, passphraseFile });
+    using folder = VerifyFolder.make(temporary);
+    this.#folder = folder;
+    const pace = new Pace();
+    const { findings } = await verifyBackup(backup, {
+      folder: folder.path,
+      report: (bytesDone) => pace.wait(bytesDone),
+    });
+    if (findings.length > 0) await requireKept(backup);
+    return findings;
+  }
+}
+
+async function removeOld({ place, passphraseFile, keep }: ExamineTask): Promise<Removal> {
+  try {
+    return await pruneFolder(place, { keep: keep!, passphraseFile });
+  } catch (problem) {
+    if (!(problem instanceof StartRefused)) throw problem;
+    return { problem: problem.message };
+  }
+}
+
+function serve(examining: ExamineProcess): void {
+  process.on("SIGTERM", () => examining.stop()).on("disconnect", () => examining.stop());
+  const send = (message: FromExamineProcess) => process.send!(message, undefined, {}, () => process.exit(0));
+  process.on("message", (task: ExamineTask) => {
+    examining.examine(task).then(
+      (result) => send({ kind: "examined", result }),
+      (problem: Error) => send(failedBy(problem)),
+    );
+  });
+}
+
+serve(new ExamineProcess());

@@ -1,0 +1,40 @@
+// Which old backups stay.
+
+/** For how many days, weeks and months that have a backup their newest one stays. */
+export interface Keep {
+  readonly days: number;
+  readonly weeks: number;
+  readonly months: number;
+}
+
+/** `DAYS,WEEKS,MONTHS`; undefined for another text. At least one backup stays. */
+export function parseKeep(text: string): Keep | undefined {
+  const [, days, weeks, months] = /^(\d{1,4}),(\d{1,4}),(\d{1,4})$/.exec(text) ?? [];
+  if (months === undefined) return undefined;
+  const keep = { days: Number(days), weeks: Number(weeks), months: Number(months) };
+  return keep.days + keep.weeks + keep.months > 0 ? keep : undefined;
+}
+
+const dayMs = 24 * 3_600_000;
+/** 1970-01-01 was a Thursday; weeks begin on Mondays. */
+const daysBeforeMonday = 3;
+
+/** The ids that stay; the newest always does. Days are those of UTC. */
+export function keptIds(ids: readonly string[], { days, weeks, months }: Keep): ReadonlySet<string> {
+  const newestFirst = ids.toSorted().reverse();
+  const dayOf = (id: string) => Math.floor(timeOf(id) / dayMs);
+  const kept = new Set(newestFirst.slice(0, 1));
+  for (const [count, periodOf] of [
+    [days, dayOf],
+    [weeks, (id: string) => Math.floor((dayOf(id) + daysBeforeMonday) / 7)],
+    [months, (id: string) => id.slice(0, 6)],
+  ] as const) {
+    const newestOf = new Map<number | string, string>();
+    for (const id of newestFirst) if (!newestOf.has(periodOf(id))) newestOf.set(periodOf(id), id);
+    for (const id of [...newestOf.values()].slice(0, count)) kept.add(id);
+  }
+  return kept;
+}
+
+const timeOf = (id: string): number =>
+  Date.UTC(Number(id.slice(0, 4)), Number(id.slice(4, 6)) - 1, Number(id.slice(6, 8)));

@@ -1,0 +1,135 @@
+// The backups that a server makes by itself: made by its schedule, once for the time it was down, verified,
+// old ones removed, and what it does when one fails or is damaged.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { until } from "../../test/support/connector.ts";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { secretOf } from "../data-folder.ts";
+import { secretFor } from "../installation.ts";
+import { realSystem } from "../lib/system.ts";
+import { limits } from "../limits.ts";
+import { type BackupRun, isComplete } from "./backup-history.ts";
+import { backupsPath, backupToken } from "./backup-routes.ts";
+import type { BackupsState } from "./backups.ts";
+
+const dayMs = 24 * 3_600_000;
+const isOutside = ["TEST_CATALOG", "TEST_POINTS", "TEST_BLOBS"].some((name) => process.env[name]);
+const skip = isOutside && "this run has its data outside of the folder";
+
+const place = join(temporaryFolder(), "backups");
+/** Time passes only when a test says so: hours after a time of the schedule, and hours before the next. */
+let nowMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2;
+const system = { ...realSystem, nowMs: () => nowMs };
+const plan = {
+  place,
+  schedule: { cron: "0 2 * * *", timeZone: "UTC" },
+  keep: { days: 2, weeks: 0, months: 0 },
+};
+
+let server: TestServer;
+before(async () => {
+  if (!skip) server = await startTestServer({ system, backups: plan });
+});
+after(() => server?.close());
+
+const idsIn = () => readdirSync(join(place, "backups")).map((name) => name.replace(".manifest", ""));
+
+/** The backups that the server remembers, the newest first. */
+function runs(): readonly BackupRun[] {
+  try {
+    const text = readFileSync(join(server.dataFolder, "backup-history.json"), "utf8");
+    return (JSON.parse(text) as { runs: BackupRun[] }).runs;
+  } catch {
+    return [];
+  }
+}
+
+const lastComplete = () => runs().find(isComplete);
+
+/** A new backup, verified. */
+async function nextExamined(before: string | undefined) {
+  await until(
+    () => lastComplete()?.id !== before && lastComplete()?.examination !== undefined,
+    "a verified backup",
+  );
+  return lastComplete()!;
+}
+
+async function backUpByHand(): Promise<void> {
+  const token = backupToken(secretFor("backups", secretOf(server.dataFolder, realSystem)));
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const body = JSON.stringify({ place });
+  const started = await fetch(server.baseUrl + backupsPath, { method: "POST", headers, body });
+  assert.equal(started.status, 202, await started.text());
+  const state = async () =>
+    (await fetch(server.baseUrl + backupsPath, { headers })).json() as Promise<BackupsState>;
+  await until(async () => (await state()).running === undefined, "the end of the backup");
+}
+
+test("a schedule makes no new folder of backups: the disk may not be mounted", { skip }, async () => {
+  await until(() => runs().length > 0, "an attempt");
+  const [failed] = runs();
+  assert.ok(failed?.outcome === "failed");
+  assert.match(failed.problem, /is not a folder of backups/);
+  assert.throws(() => readdirSync(place), /ENOENT/);
+});
+
+test("the first backup is made by hand, and verified by the server", { skip }, async () => {
+  await backUpByHand();
+  const { examination, bytes } = await nextExamined(undefined);
+  assert.ok(bytes > 0);
+  assert.deepEqual(examination, { endedTime: nowMs, findings: [], removal: { backups: 0, chunks: 0 } });
+});
+
+test("at its time, a backup is made and verified, and old ones are removed", { skip }, async () => {
+  const first = lastComplete()!.id;
+  for (const day of [1, 2]) {
+    const before = lastComplete()!.id;
+    await server.ask("POST /assets", { items: [{ name: `asset of day ${day}` }] });
+    nowMs += dayMs;
+    const { startedTime, examination } = await nextExamined(before);
+    assert.equal(startedTime, nowMs);
+    assert.ok(examination && "findings" in examination);
+    assert.deepEqual(examination.findings, []);
+  }
+  assert.equal(idsIn().length, 2);
+  assert.ok(!idsIn().includes(first), "the first is older than two days");
+});
+
+test("times that passed while the server was down are one backup", { skip }, async () => {
+  const before = lastComplete()!.id;
+  const known = runs().length;
+  await server.restart(() => {
+    nowMs += 5 * dayMs;
+  });
+  await nextExamined(before);
+  assert.equal(runs().length, known + 1);
+});
+
+test("a failed backup is tried again later", { skip }, async () => {
+  const before = lastComplete()!.id;
+  renameSync(place, `${place}-away`);
+  nowMs += dayMs;
+  await until(() => runs()[0]?.outcome === "failed", "a failed backup");
+  renameSync(`${place}-away`, place);
+  nowMs += limits.backupRetryMs;
+  await nextExamined(before);
+});
+
+test("a backup with damaged chunks is reported, and no old one is removed", { skip }, async () => {
+  const before = idsIn();
+  const pool = join(place, "pool");
+  for (const path of readdirSync(pool, { recursive: true, encoding: "utf8" }).filter(isChunk))
+    writeFileSync(join(pool, path), Buffer.concat([readFileSync(join(pool, path)), Buffer.of(1)]));
+  nowMs += dayMs;
+  const { id, examination } = await nextExamined(before.at(-1));
+  assert.ok(examination && "findings" in examination);
+  assert.match(examination.findings[0]!, /: pool\/.* its checksum is wrong$/);
+  assert.equal(examination.removal, undefined);
+  assert.deepEqual(idsIn().sort(), [...before, id].sort());
+});
+
+const isChunk = (path: string): boolean => /^..\/[0-9a-f]{64}$/.test(path);

@@ -1,0 +1,110 @@
+// Makes the backups of the settings: at times of cron, one at a time. Each is verified, then old ones are
+// removed.
+import { tmpdir } from "node:os";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "pino";
+import { StartRefused } from "../data-folder.ts";
+import type { System } from "../lib/system.ts";
+import { startTicks } from "../lib/ticks.ts";
+import { limits } from "../limits.ts";
+import { BackgroundProcess } from "./background-process.ts";
+import { type BackupCheck, type BackupHistory, isComplete } from "./backup-history.ts";
+import { type BackupPlan, dueTime } from "./backup-plan.ts";
+import type { Backups } from "./backups.ts";
+import type { Examined, ExamineTask, FromExamineProcess } from "./messages.ts";
+
+const program = fileURLToPath(new URL("./examine-process.ts", import.meta.url));
+
+interface Options {
+  readonly plan: BackupPlan;
+  readonly backups: Backups;
+  readonly history: BackupHistory;
+  readonly system: System;
+  readonly log: Logger;
+}
+
+export class ScheduledBackups {
+  readonly #options: Options;
+  readonly #ended = new AbortController();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Makes backups that are due; returns the function that stops it. */
+  start(): () => Promise<void> {
+    const report = (problem: unknown) =>
+      this.#options.log.error({ err: problem }, "A fault ended the work on scheduled backups");
+    const stop = startTicks({ everyMs: limits.backupTickMs, report }, () => this.#work());
+    return async () => {
+      this.#ended.abort();
+      await stop();
+    };
+  }
+
+  /** When the next backup is due. */
+  get nextTime(): number {
+    const { plan, history, system } = this.#options;
+    return dueTime(plan.schedule, history.runs, system.nowMs());
+  }
+
+  async #work(): Promise<void> {
+    const { plan, backups, history, system } = this.#options;
+    if (backups.state.running) return;
+    if (this.nextTime <= system.nowMs()) {
+      const { place, passphraseFile } = plan;
+      // The first backup of a folder is made by hand: an empty folder may be that of a missing disk.
+      const request = { place, ...(passphraseFile !== undefined && { passphraseFile }), mustExist: true };
+      return backups.start(request, { isScheduled: true });
+    }
+    const [last] = history.runs.filter(isComplete);
+    if (last && this.#isExaminationDue(last.examination)) await this.#examine(last.id);
+  }
+
+  #isExaminationDue(last: BackupCheck | undefined): boolean {
+    if (!last) return true;
+    return "problem" in last && last.endedTime + limits.backupRetryMs <= this.#options.system.nowMs();
+  }
+
+  async #examine(id: string): Promise<void> {
+    const { plan, history, system, log } = this.#options;
+    const { place, passphraseFile, keep } = plan;
+    const task = {
+      ...{ place, id, temporary: tmpdir() },
+      ...(passphraseFile !== undefined && { passphraseFile }),
+      ...(keep && { keep }),
+    };
+    const result = await examined(task, this.#ended.signal).catch((problem: Error) => {
+      if (this.#ended.signal.aborted) return undefined;
+      if (!(problem instanceof StartRefused)) log.error({ err: problem, id }, "Could not verify a backup");
+      return { problem: problem.message };
+    });
+    if (!result) return; // The next start verifies it.
+    const isGood = "findings" in result && result.findings.length === 0;
+    log[isGood ? "info" : "error"]({ id, place, ...result }, "Verified a backup");
+    await history.addExamination(id, { endedTime: system.nowMs(), ...shortened(result) });
+  }
+}
+
+/** Verifies a backup and removes old ones in another process. Throws `StartRefused`. */
+async function examined(task: ExamineTask, signal: AbortSignal): Promise<Examined> {
+  signal.throwIfAborted();
+  const child = new BackgroundProcess<ExamineTask, FromExamineProcess>({
+    ...{ program, name: "The process that verifies" },
+    isProgress: () => false,
+  });
+  const stop = () => void child.stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return (await child.request(task)).result;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    await child.stop();
+  }
+}
+
+const findingsKeptMax = 5;
+
+/** The log has all findings. */
+const shortened = (result: Examined | { readonly problem: string }) =>
+  "findings" in result ? { ...result, findings: result.findings.slice(0, findingsKeptMax) } : result;
