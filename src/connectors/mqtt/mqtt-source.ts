@@ -118,7 +118,9 @@ class MqttSource implements PlantSource {
           intake.refuse(1, `A message of ${packet.topic} cannot be read: ${(problem as Error).message}`);
         }
       }
-      await Promise.all(found.map((records) => intake.add(records)));
+      // The broker sends these whether we can take them or not: only a bounded number may wait for the disk.
+      if (packet.qos === 0) for (const records of found) intake.offer(records);
+      else await Promise.all(found.map((records) => intake.add(records)));
     };
     const topics = read.map((one) => one.topic);
     const before = intake.mark(topicsMark);

@@ -130,8 +130,11 @@ test("a death is an event once, and one of an earlier birth is ignored", () => {
     payload([{ name: "bdSeq", type: 4, value: (w) => w.writeVarintField(11, bdSeq) }]);
   nodes.read(at("NBIRTH"), birth(0, 2), 0);
   assert.deepEqual(nodes.read(at("NDEATH"), death(1), 0).events, []);
-  const [event] = nodes.read(at("NDEATH"), death(2), 9).events;
-  assert.deepEqual([event!.subtype, event!.startTime], ["NDEATH", 1_700_000_000_000]);
+  const [event] = nodes.read(at("NDEATH"), death(2), 1_700_000_000_009).events;
+  // The payload has the time at which the node connected.
+  assert.deepEqual([event!.subtype, event!.startTime], ["NDEATH", 1_700_000_000_009]);
+  const [again] = nodes.read(at("NDEATH"), death(2), 1_700_000_000_019).events;
+  assert.equal(again!.sourceId, event!.sourceId);
   assert.match(event!.description!, /^The edge node plant\/edge went offline/);
   assert.equal(nodes.read(at("NDATA"), payload([], 1), 0).rebirth, "spBv1.0/plant/NCMD/edge");
 });

@@ -89,9 +89,11 @@ export class SparkplugNodes {
     if (type === "NDEATH" && birth !== undefined && bdSeq !== undefined && bdSeq !== birth) return nothing;
     if (type === "NDEATH") this.#nodes.delete(key);
     const what = type === "NDEATH" ? `The edge node ${key}` : `The device ${key}/${device}`;
-    const startTime = payload.timestamp ?? nowMs;
+    // The death of a node is the will of its connection, made when that began.
+    const startTime = type === "NDEATH" ? nowMs : (payload.timestamp ?? nowMs);
+    const id = payload.timestamp ?? nowMs;
     const event: SourceEvent = {
-      sourceId: `${type}:${key}/${device}:${startTime}`,
+      sourceId: `${type}:${key}/${device}:${id}${bdSeq === undefined ? "" : `:${bdSeq}`}`,
       ...{ type: "sparkplug", subtype: type, startTime },
       description: `${what} went offline; its values are stale from here on`,
       metadata: { group, node, ...(device !== "" && { device }) },
