@@ -8,6 +8,7 @@ import { KeyUses } from "./access/key-limits.ts";
 import { accessOf } from "./access-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { BackupHistory } from "./backup/backup-history.ts";
+import { measureBackups } from "./backup/backup-metrics.ts";
 import { addBackups } from "./backup/backup-routes.ts";
 import { Backups, type BackupsOptions, outsideOfFolder, refuseNested } from "./backup/backups.ts";
 import { holdable } from "./backup/held-blobs.ts";
@@ -134,7 +135,7 @@ export async function openApp(
   const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
   const heldRequests = new HeldRequests(http);
   const kernel = { services, keyUses: new KeyUses(system), ...authenticators, ...memoryOf(bounds, metrics) };
-  const operating = { backups, backupSecret: secretOf("backups"), refusals, metrics, log };
+  const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
   addEndpoints(http, kernel, { ...operating, consoleFolder: settings.consoleFolder });
   const serving = opened.move();
   return {
@@ -301,6 +302,7 @@ function sweepUploads(services: Services, log: Logger): () => Promise<void> {
 
 interface Monitoring {
   readonly backups: Backups;
+  readonly scheduled: ScheduledBackups | undefined;
   readonly backupSecret: Uint8Array;
   readonly refusals: Refusals;
   readonly metrics: Metrics;
@@ -310,7 +312,7 @@ interface Monitoring {
 
 function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, monitoring: Monitoring): void {
   const { services } = kernel;
-  const { backups, backupSecret, refusals, metrics, log, consoleFolder } = monitoring;
+  const { backups, scheduled, backupSecret, refusals, metrics, log, consoleFolder } = monitoring;
   const served = new ServedPaths(http);
   addRoutes(http, kernel, routes);
   addOpenRoutes(http, kernel, openRoutes);
@@ -319,8 +321,9 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, mo
   addInflux(http, kernel);
   addOAuth(http, kernel);
   for (const version of apiVersions) addDescription(http, version, () => describe(version));
-  const stores = { ...services, refusals };
+  const stores = { ...services, refusals, scheduled };
   addHealth(http, stores, log);
+  measureBackups(metrics.registry, scheduled);
   addMetrics(http, metrics, stores);
   addBackups(http, kernel, { backups, secret: backupSecret });
   const { baseUrl, system } = services;

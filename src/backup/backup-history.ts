@@ -21,7 +21,7 @@ export interface CompleteRun {
   /** Files that the catalog names and the data folder lacks. */
   readonly missing: number;
   /** Absent until it is verified. */
-  readonly examination?: BackupCheck;
+  readonly check?: BackupCheck;
 }
 
 /** `problem`: why the backup could not be verified. */
@@ -62,10 +62,8 @@ export class BackupHistory {
     await this.#write(runs.some(isComplete) || !lastComplete ? runs : [...runs.slice(0, -1), lastComplete]);
   }
 
-  async addExamination(id: string, examination: BackupCheck): Promise<void> {
-    await this.#write(
-      this.#runs.map((run) => (isComplete(run) && run.id === id ? { ...run, examination } : run)),
-    );
+  async addCheck(id: string, check: BackupCheck): Promise<void> {
+    await this.#write(this.#runs.map((run) => (isComplete(run) && run.id === id ? { ...run, check } : run)));
   }
 
   async #write(runs: readonly BackupRun[]): Promise<void> {

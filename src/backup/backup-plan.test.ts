@@ -1,8 +1,9 @@
-// The settings of backups that a server makes by itself, and the times that these are due.
+// The settings of backups that a server makes by itself, the times that these are due, and their state.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSettings } from "../config.ts";
-import type { BackupRun } from "./backup-history.ts";
+import { backupHealth } from "./backup-health.ts";
+import type { BackupCheck, BackupRun } from "./backup-history.ts";
 import { dueTime, isLate, parseSchedule } from "./backup-plan.ts";
 
 const settingsOf = (given: Readonly<Record<string, string>>) => readSettings(given, "/srv").backups;
@@ -45,12 +46,17 @@ test("settings without a folder, and wrong numbers, are refused", () => {
 const schedule = parseSchedule("0 2 * * * Europe/Oslo")!;
 /** In winter, 2:00 in Oslo is 1:00 UTC. */
 const at = (text: string) => Date.parse(`2026-11-${text}:00Z`);
-const ran = (start: string, outcome: "complete" | "failed"): BackupRun => {
+const ran = (start: string, outcome: "complete" | "failed", more: MoreOfRun = {}): BackupRun => {
   const times = { startedTime: at(start), endedTime: at(start) + 60_000 };
   if (outcome === "failed") return { ...times, outcome, problem: "the disk is away" };
   const counts = { bytes: 1, bytesStored: 1, missing: 0 };
-  return { ...times, outcome, id: start, snapshotMs: at(start), ...counts };
+  return { ...times, outcome, id: start, snapshotMs: at(start), ...counts, ...more };
 };
+
+interface MoreOfRun {
+  readonly missing?: number;
+  readonly check?: BackupCheck;
+}
 
 test("a backup is due at the first time after the start of the last one", () => {
   const due = (runs: readonly BackupRun[], now: string) =>
@@ -68,3 +74,56 @@ test("a backup is late when two times have passed since the snapshot", () => {
   assert.equal(isLate(schedule, at("10T01:00"), at("12T00:59")), false);
   assert.equal(isLate(schedule, at("10T01:00"), at("12T01:00")), true);
 });
+
+const good: BackupCheck = { endedTime: at("10T02:00"), findings: [] };
+const complete = (start: string, check?: BackupCheck, missing = 0) =>
+  ran(start, "complete", { missing, ...(check && { check }) });
+
+for (const [status, problem, now, ...runs] of [
+  ["waiting", undefined, "10T12:00"],
+  ["ok", undefined, "10T01:01", complete("10T01:00")],
+  ["ok", undefined, "10T12:00", complete("10T01:00", good)],
+  [
+    "unpruned",
+    /stay: it is locked/,
+    "10T12:00",
+    complete("10T01:00", { ...good, removal: { problem: "it is locked" } }),
+  ],
+  [
+    "unverified",
+    /not verified: no space/,
+    "10T12:00",
+    complete("10T01:00", { endedTime: 0, problem: "no space" }),
+  ],
+  ["incomplete", /lacks 3 files/, "10T12:00", complete("10T01:00", good, 3)],
+  ["failed", /the disk is away/, "11T01:05", ran("11T01:00", "failed"), complete("10T01:00", good)],
+  ["late", /of 2026-11-10T01:00:00.000Z$/, "12T01:00", complete("10T01:00", good)],
+  ["late", /10T.*the disk is away/, "12T01:05", ran("12T01:00", "failed"), complete("10T01:00", good)],
+  [
+    "damaged",
+    /10T01:00 is damaged: pool\/a/,
+    "12T01:00",
+    complete("10T01:00", { ...good, findings: ["pool/a"] }),
+  ],
+  [
+    "damaged",
+    /09T01:00/,
+    "10T01:01",
+    complete("10T01:00"),
+    complete("09T01:00", { ...good, findings: ["pool/a"] }),
+  ],
+  [
+    "ok",
+    undefined,
+    "10T12:00",
+    complete("10T01:00", good),
+    complete("09T01:00", { ...good, findings: ["pool/a"] }),
+  ],
+] as const)
+  test(`at ${now}, after ${runs.length} backups, their state is ${status}`, () => {
+    const plan = { place: "/backups", schedule };
+    const health = backupHealth({ plan, runs, nowMs: at(now), isRunning: false });
+    assert.equal(health.status, status);
+    if (problem) assert.match(health.problem!, problem);
+    else assert.equal(health.problem, undefined);
+  });

@@ -11,6 +11,7 @@ import { secretOf } from "../data-folder.ts";
 import { secretFor } from "../installation.ts";
 import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
+import type { BackupHealth } from "./backup-health.ts";
 import { type BackupRun, isComplete } from "./backup-history.ts";
 import { backupsPath, backupToken } from "./backup-routes.ts";
 import type { BackupsState } from "./backups.ts";
@@ -49,10 +50,27 @@ function runs(): readonly BackupRun[] {
 
 const lastComplete = () => runs().find(isComplete);
 
+interface Health {
+  readonly status: string;
+  readonly store: string;
+  readonly backups: BackupHealth;
+}
+
+async function health(): Promise<Health> {
+  const response = await fetch(`${server.baseUrl}/health`);
+  assert.equal(response.status, 200, "the server serves all requests");
+  return (await response.json()) as Health;
+}
+
+async function requireMetrics(...lines: readonly string[]): Promise<void> {
+  const text = await (await fetch(`${server.baseUrl}/metrics`)).text();
+  for (const line of lines) assert.ok(text.includes(`\nmillrace_backup_${line}\n`), `no ${line}`);
+}
+
 /** A new backup, verified. */
 async function nextExamined(before: string | undefined) {
   await until(
-    () => lastComplete()?.id !== before && lastComplete()?.examination !== undefined,
+    () => lastComplete()?.id !== before && lastComplete()?.check !== undefined,
     "a verified backup",
   );
   return lastComplete()!;
@@ -75,13 +93,31 @@ test("a schedule makes no new folder of backups: the disk may not be mounted", {
   assert.ok(failed?.outcome === "failed");
   assert.match(failed.problem, /is not a folder of backups/);
   assert.throws(() => readdirSync(place), /ENOENT/);
+  const { status, store, backups } = await health();
+  assert.deepEqual([status, store, backups.status], ["degraded", "open", "failed"]);
+  assert.match(backups.problem!, /^The last backup failed: .* is not a folder of backups/);
+  assert.equal(backups.nextTime, nowMs + limits.backupRetryMs);
+  await requireMetrics(
+    ...['status{status="failed"} 1', 'status{status="ok"} 0', "failures_total 1"],
+    ...["last_success_timestamp_seconds Nan", "last_verified Nan"],
+  );
 });
 
 test("the first backup is made by hand, and verified by the server", { skip }, async () => {
   await backUpByHand();
-  const { examination, bytes } = await nextExamined(undefined);
+  const { check, bytes } = await nextExamined(undefined);
   assert.ok(bytes > 0);
-  assert.deepEqual(examination, { endedTime: nowMs, findings: [], removal: { backups: 0, chunks: 0 } });
+  assert.deepEqual(check, { endedTime: nowMs, findings: [], removal: { backups: 0, chunks: 0 } });
+  const { status, backups } = await health();
+  assert.equal(status, "ok");
+  const { recent, ...state } = backups;
+  const nextTime = nowMs + 14 * 3_600_000;
+  assert.deepEqual(state, { status: "ok", lastTime: nowMs, ageSeconds: 0, nextTime, isRunning: false });
+  assert.deepEqual([recent[0]?.bytes, recent[0]?.verification], [bytes, "ok"]);
+  await requireMetrics(
+    ...['status{status="ok"} 1', `last_success_timestamp_seconds ${nowMs / 1_000}`, "last_verified 1"],
+    ...[`last_bytes ${bytes}`, `next_timestamp_seconds ${nextTime / 1_000}`, "last_duration_seconds 0"],
+  );
 });
 
 test("at its time, a backup is made and verified, and old ones are removed", { skip }, async () => {
@@ -90,10 +126,10 @@ test("at its time, a backup is made and verified, and old ones are removed", { s
     const before = lastComplete()!.id;
     await server.ask("POST /assets", { items: [{ name: `asset of day ${day}` }] });
     nowMs += dayMs;
-    const { startedTime, examination } = await nextExamined(before);
+    const { startedTime, check } = await nextExamined(before);
     assert.equal(startedTime, nowMs);
-    assert.ok(examination && "findings" in examination);
-    assert.deepEqual(examination.findings, []);
+    assert.ok(check && "findings" in check);
+    assert.deepEqual(check.findings, []);
   }
   assert.equal(idsIn().length, 2);
   assert.ok(!idsIn().includes(first), "the first is older than two days");
@@ -105,6 +141,7 @@ test("times that passed while the server was down are one backup", { skip }, asy
   await server.restart(() => {
     nowMs += 5 * dayMs;
   });
+  assert.equal((await health()).backups.recent.at(-1)?.outcome, "failed", "it remembers the first one");
   await nextExamined(before);
   assert.equal(runs().length, known + 1);
 });
@@ -125,10 +162,14 @@ test("a backup with damaged chunks is reported, and no old one is removed", { sk
   for (const path of readdirSync(pool, { recursive: true, encoding: "utf8" }).filter(isChunk))
     writeFileSync(join(pool, path), Buffer.concat([readFileSync(join(pool, path)), Buffer.of(1)]));
   nowMs += dayMs;
-  const { id, examination } = await nextExamined(before.at(-1));
-  assert.ok(examination && "findings" in examination);
-  assert.match(examination.findings[0]!, /: pool\/.* its checksum is wrong$/);
-  assert.equal(examination.removal, undefined);
+  const { id, check } = await nextExamined(before.at(-1));
+  assert.ok(check && "findings" in check);
+  assert.match(check.findings[0]!, /: pool\/.* its checksum is wrong$/);
+  assert.equal(check.removal, undefined);
+  const { status, backups } = await health();
+  assert.deepEqual([status, backups.status], ["degraded", "damaged"]);
+  assert.ok(backups.problem!.startsWith(`The backup ${id} is damaged: `));
+  await requireMetrics('status{status="damaged"} 1', "last_verified 0");
   assert.deepEqual(idsIn().sort(), [...before, id].sort());
 });
 

@@ -8,6 +8,7 @@ import type { System } from "../lib/system.ts";
 import { startTicks } from "../lib/ticks.ts";
 import { limits } from "../limits.ts";
 import { BackgroundProcess } from "./background-process.ts";
+import { type BackupHealth, backupHealth } from "./backup-health.ts";
 import { type BackupCheck, type BackupHistory, isComplete } from "./backup-history.ts";
 import { type BackupPlan, dueTime } from "./backup-plan.ts";
 import type { Backups } from "./backups.ts";
@@ -42,26 +43,31 @@ export class ScheduledBackups {
     };
   }
 
-  /** When the next backup is due. */
-  get nextTime(): number {
-    const { plan, history, system } = this.#options;
-    return dueTime(plan.schedule, history.runs, system.nowMs());
+  get health(): BackupHealth {
+    const { plan, backups, history, system } = this.#options;
+    const isRunning = backups.state.running !== undefined;
+    return backupHealth({ plan, runs: history.runs, nowMs: system.nowMs(), isRunning });
+  }
+
+  /** Failed backups since the start of the server. */
+  get failures(): number {
+    return this.#options.history.failures;
   }
 
   async #work(): Promise<void> {
     const { plan, backups, history, system } = this.#options;
     if (backups.state.running) return;
-    if (this.nextTime <= system.nowMs()) {
+    if (dueTime(plan.schedule, history.runs, system.nowMs()) <= system.nowMs()) {
       const { place, passphraseFile } = plan;
       // The first backup of a folder is made by hand: an empty folder may be that of a missing disk.
       const request = { place, ...(passphraseFile !== undefined && { passphraseFile }), mustExist: true };
       return backups.start(request, { isScheduled: true });
     }
-    const [last] = history.runs.filter(isComplete);
-    if (last && this.#isExaminationDue(last.examination)) await this.#examine(last.id);
+    const last = history.runs.find(isComplete);
+    if (last && this.#isCheckDue(last.check)) await this.#examine(last.id);
   }
 
-  #isExaminationDue(last: BackupCheck | undefined): boolean {
+  #isCheckDue(last: BackupCheck | undefined): boolean {
     if (!last) return true;
     return "problem" in last && last.endedTime + limits.backupRetryMs <= this.#options.system.nowMs();
   }
@@ -82,7 +88,7 @@ export class ScheduledBackups {
     if (!result) return; // The next start verifies it.
     const isGood = "findings" in result && result.findings.length === 0;
     log[isGood ? "info" : "error"]({ id, place, ...result }, "Verified a backup");
-    await history.addExamination(id, { endedTime: system.nowMs(), ...shortened(result) });
+    await history.addCheck(id, { endedTime: system.nowMs(), ...shortened(result) });
   }
 }
 

@@ -18,41 +18,62 @@ export interface Stores {
   readonly blobs: BlobStore;
   readonly disk: DiskSpace;
   readonly refusals: Refusals;
+  /** The backups that the server makes by itself. */
+  readonly scheduled?: { readonly health: HealthOfBackups } | undefined;
+}
+
+interface HealthOfBackups {
+  /** Absent while nothing is wrong. */
+  readonly problem?: string;
 }
 
 /**
  * `GET /health`: 200 while all stores respond and accept writes, else 503: `degraded` while reads and deletes
  * work, otherwise `failing`. It names what is away, and lists damaged parts; the other parts are served.
+ * With a problem of the backups alone it is 200 and `degraded`.
  *
  * `GET /health/live`: 200 while the server responds, whatever its stores do. A load balancer that removed
  * servers by `/health` would remove all of them when a store is away.
  */
 export function addHealth(http: FastifyInstance, stores: Stores, log: Logger): void {
   http.get("/health", async (_request, reply) => {
-    const { status, store, quarantined, away, problems } = await stateOf(stores);
+    const { status, isServing, store, quarantined, away, problems, backups } = await stateOf(stores);
     for (const problem of problems) log.error({ err: problem }, "A store does not respond");
     const { freeBytes } = stores.disk;
-    const replicas = away && { away };
-    if (status === "ok") return { status, version, store, quarantined, ...replicas };
+    const more = { ...(away && { away }), ...(backups && { backups }) };
+    if (isServing) return { status, version, store, quarantined, ...more };
     const shown = status === "degraded" ? { freeBytes } : {};
-    return reply.code(503).send({ status, version, store, ...shown, quarantined, ...replicas });
+    return reply.code(503).send({ status, version, store, ...shown, quarantined, ...more });
   });
   http.get("/health/live", async () => ({ status: "ok", version }));
 }
 
 interface State {
   readonly status: HealthStatus;
+  /** Whether all stores accept reads and writes. */
+  readonly isServing: boolean;
   readonly store: string;
   readonly quarantined: readonly Damage[];
   /** The replicas that are away while others serve. */
   readonly away?: readonly string[] | undefined;
+  readonly backups?: HealthOfBackups | undefined;
   /** Of stores that do not respond. */
   readonly problems: readonly unknown[];
   /** Undefined while the datapoint store does not respond: the other metrics are needed then. */
   readonly stats: PointsStats | undefined;
 }
 
-async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Promise<State> {
+type StateOfStores = Omit<State, "isServing" | "backups">;
+
+async function stateOf(stores: Stores): Promise<State> {
+  const state = await stateOfStores(stores);
+  const backups = stores.scheduled?.health;
+  const isServing = state.status === "ok";
+  const isBackedUp = backups?.problem === undefined;
+  return { ...state, isServing, backups, status: isServing && !isBackedUp ? "degraded" : state.status };
+}
+
+async function stateOfStores({ catalog, points, blobs, disk, refusals }: Stores): Promise<StateOfStores> {
   const [stats, ids, files] = await Promise.all([
     checked("The datapoint store", points.stats()),
     checked("The catalog", catalog.lastId()),
@@ -61,7 +82,7 @@ async function stateOf({ catalog, points, blobs, disk, refusals }: Stores): Prom
   const parts = [stats, ids, files];
   const problems = parts.flatMap(({ problem }) => problem ?? []);
   const { quarantined = [], writesStopped, away } = stats.result ?? {};
-  const state = (status: State["status"], ...texts: readonly string[]) => {
+  const state = (status: HealthStatus, ...texts: readonly string[]) => {
     const store = texts.length > 0 ? [...new Set(texts)].join("; ") : "open";
     return { status, store, quarantined, away, problems, stats: stats.result };
   };

@@ -1,13 +1,14 @@
 // A real Prometheus with the files of deploy/prometheus: its tool checks and tests the alerts, it scrapes a
 // server, and every query of the alerts and of the dashboard finds the metrics that it names.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { skipWithout } from "../../scripts/system-packages.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
@@ -15,7 +16,9 @@ import { startTestServer, type TestServer } from "../support/server.ts";
 
 const deployed = (name: string) => fileURLToPath(new URL(`../../deploy/prometheus/${name}`, import.meta.url));
 const alertsFile = "millrace-alerts.yml";
-const promtool = (...words: string[]) => execFileSync("promtool", words, { encoding: "utf8" });
+const run = promisify(execFile);
+/** The server in this process has to serve meanwhile. */
+const promtool = async (...words: string[]) => (await run("promtool", words)).stdout;
 
 interface Dashboard {
   readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
@@ -39,9 +42,12 @@ describe("Prometheus", { skip: skipWithout("prometheus") }, () => {
   });
   after(() => server.close());
 
-  test("takes the configuration, and the alerts do what their tests say", () => {
-    assert.match(promtool("check", "config", deployed("prometheus.yml")), /SUCCESS: 1 rule files found/);
-    assert.match(promtool("test", "rules", deployed("millrace-alerts.test.yml")), /SUCCESS/);
+  test("takes the configuration, and the alerts do what their tests say", async () => {
+    assert.match(
+      await promtool("check", "config", deployed("prometheus.yml")),
+      /SUCCESS: 1 rule files found/,
+    );
+    assert.match(await promtool("test", "rules", deployed("millrace-alerts.test.yml")), /SUCCESS/);
   });
 
   test("finds every metric that the alerts and the dashboard name", async () => {
