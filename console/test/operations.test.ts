@@ -18,6 +18,24 @@ before(async () => {
 });
 after(() => console.close());
 
+/** The response of a server whose last backup failed. */
+const problem = "the disk is away";
+const noonMs = Date.parse("2026-11-23T12:00:00Z");
+const withBackups = {
+  ...{ status: "degraded", version: "1", store: "open", quarantined: [] },
+  backups: {
+    ...{ status: "failed", problem: `The last backup failed: ${problem}`, isRunning: false },
+    ...{ lastTime: noonMs - 24 * 3_600_000, ageSeconds: 24 * 3_600, nextTime: noonMs + 24 * 3_600_000 },
+    recent: [
+      { startedTime: noonMs, seconds: 2, outcome: "failed", problem },
+      {
+        ...{ startedTime: noonMs - 24 * 3_600_000, seconds: 90, outcome: "complete" },
+        ...{ bytes: 3 * 2 ** 20, bytesStored: 2 ** 16, verification: "ok" },
+      },
+    ],
+  },
+};
+
 describe("the page of operations", () => {
   it("shows that everything works, and figures that follow the requests", async () => {
     const page = await console.open({ path: "/operations" });
@@ -75,6 +93,26 @@ describe("the page of operations", () => {
     await alert.getByText("2 KiB are free").waitFor();
     await page.getByRole("row", { name: "shard-1.db 7" }).waitFor();
     assert.equal(await page.getByText("Everything works").count(), 0);
+    await page.context().close();
+  });
+
+  it("shows the last backups, the next time, and how to make one now", async () => {
+    const page = await console.open({ path: "/" });
+    await page.goto(`${console.server.baseUrl}/operations`);
+    const card = page.getByRole("group", { name: "Backups" });
+    await card.getByText("This server makes no backups by itself").waitFor();
+    await page.route("**/health", (route) => route.fulfill({ json: withBackups }));
+    const alert = page.getByRole("alert").filter({ hasText: "The backups have a problem" });
+    await alert.getByText("The last backup failed: the disk is away").waitFor();
+    await card.getByRole("row", { name: /failed: the disk is away 2 s$/ }).waitFor();
+    await card.getByRole("row", { name: /complete and in order 3 MiB 64 KiB 1 min 30 s$/ }).waitFor();
+    await card.getByText("2026-11-24").waitFor();
+    await card.getByLabel("Back up now").getByText("millrace backup", { exact: true }).waitFor();
+    assert.equal(await page.getByText("The server takes no new data").count(), 0);
+    const looks = () => card.getByRole("table").waitFor();
+    await assertAccessibleInLooks(page, oppositeLooks, looks);
+    await page.goto(`${console.server.baseUrl}/`);
+    await page.getByRole("alert").getByText("The last backup failed").waitFor();
     await page.context().close();
   });
 

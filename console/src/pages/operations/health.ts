@@ -7,6 +7,37 @@ export interface Health {
   readonly store: string;
   readonly freeBytes?: number;
   readonly quarantined: readonly Readonly<Record<string, unknown>>[];
+  /** Of a server that makes backups by itself. */
+  readonly backups?: BackupState;
+}
+
+/** docs/operations.md describes the statuses. */
+export interface BackupState {
+  readonly status:
+    | "waiting"
+    | "ok"
+    | "unpruned"
+    | "unverified"
+    | "incomplete"
+    | "failed"
+    | "late"
+    | "damaged";
+  readonly problem?: string;
+  readonly lastTime?: number;
+  readonly nextTime: number;
+  readonly isRunning: boolean;
+  /** The newest first. */
+  readonly recent: readonly BackupRun[];
+}
+
+export interface BackupRun {
+  readonly startedTime: number;
+  readonly seconds: number;
+  readonly outcome: "complete" | "failed";
+  readonly problem?: string;
+  readonly bytes?: number;
+  readonly bytesStored?: number;
+  readonly verification?: "ok" | "damaged" | "failed";
 }
 
 /** `GET /health`; its 503 has a body as well. */
@@ -21,7 +52,7 @@ export interface Advice {
   readonly text: string;
 }
 
-export function adviceFor({ status, store, quarantined }: Health): Advice {
+export function adviceFor({ status, store, quarantined, backups }: Health): Advice {
   if (status === "failing") {
     const text = "Look into the log of the server for the reason, check its disk, and start it again.";
     return {
@@ -29,6 +60,10 @@ export function adviceFor({ status, store, quarantined }: Health): Advice {
       title: "The server does not take data",
       text: `Its store reports: ${store}. ${text}`,
     };
+  }
+  if (status === "degraded" && store === "open" && backups?.problem !== undefined) {
+    const text = "The server takes reads and writes. Its log and the card of backups below have more.";
+    return { color: "orange", title: "The backups have a problem", text: `${backups.problem}. ${text}` };
   }
   if (status === "degraded") {
     const text = "Free space on the disk of the data folder. The server then takes writes again by itself.";

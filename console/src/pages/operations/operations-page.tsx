@@ -7,6 +7,7 @@ import { useSession } from "../../session/session.ts";
 import { CopyMenu } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { BackupsCard } from "./backups-card.tsx";
 import { figures } from "./figures.ts";
 import { adviceFor, type Health } from "./health.ts";
 import { MetricTile } from "./metric-tile.tsx";
@@ -44,6 +45,7 @@ function Operations() {
         {query.isError && <Failure problem={query.error} onRetry={() => void query.refetch()} />}
         {readings.length > 0 && <Tiles readings={readings} />}
         {health.data && health.data.quarantined.length > 0 && <Damage health={health.data} />}
+        {health.data && <BackupsCard backups={health.data.backups} />}
         <Text size="sm" c="var(--text-quiet)">
           The figures are read every two seconds while this page is open. The lines show the last ten minutes
           of it. Prometheus can read the same figures at /metrics.

@@ -84,6 +84,7 @@ export interface Health {
   readonly status: "ok" | "degraded" | "failing";
   readonly store: string;
   readonly quarantined: readonly unknown[];
+  readonly backups?: { readonly problem?: string };
 }
 
 /** The health of the server, also when it is not well (503). */

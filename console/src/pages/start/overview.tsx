@@ -174,6 +174,7 @@ export function HealthNotice() {
   const { data } = useHealth(true);
   if (!data || (data.status === "ok" && data.quarantined.length === 0)) return null;
   const isFailing = data.status === "failing";
+  const problem = data.backups?.problem;
   return (
     <Alert
       color={isFailing ? "red" : "orange"}
@@ -182,7 +183,8 @@ export function HealthNotice() {
       title={isFailing ? "The server has a serious problem" : "The server has a problem"}
     >
       <Group gap={4}>
-        {data.status !== "ok" && <Text size="sm">The store {data.store}.</Text>}
+        {data.store !== "open" && <Text size="sm">The store {data.store}.</Text>}
+        {problem !== undefined && <Text size="sm">{problem}.</Text>}
         {data.quarantined.length > 0 && (
           <Text size="sm">
             {countText(data.quarantined.length)} damaged parts of the data are set aside; the rest is served.

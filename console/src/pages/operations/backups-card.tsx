@@ -1,0 +1,121 @@
+// The backups that the server makes by itself: the last ones, the next time, and how to make one now.
+import { Badge, Card, Group, Stack, Table, Text, Title } from "@mantine/core";
+import { ageText, bytesText, durationText, timeText } from "../../lib/format.ts";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { Facts } from "../../ui/facts.tsx";
+import type { BackupRun, BackupState } from "./health.ts";
+
+/** `backups` is undefined for a server that makes none. */
+export function BackupsCard({ backups }: { backups: BackupState | undefined }) {
+  return (
+    <Card role="group" aria-label="Backups">
+      <Stack gap="sm">
+        <Group justify="space-between">
+          <Title order={2} size="h5">
+            Backups
+          </Title>
+          <StatusBadge backups={backups} />
+        </Group>
+        {backups ? <Schedule backups={backups} /> : <NoSchedule />}
+        {backups && backups.recent.length > 0 && <Runs runs={backups.recent} />}
+        <Text size="sm" c="var(--text-quiet)">
+          A backup has all projects, so no API key permits one. To back up now, run this command on the
+          machine of the server, as a user who can read its data folder:
+        </Text>
+        <CodeBlock
+          label="Back up now"
+          language="shell"
+          code={backups ? "millrace backup" : "millrace backup /mnt/backups"}
+        />
+      </Stack>
+    </Card>
+  );
+}
+
+const looks = {
+  waiting: { color: "gray", text: "none yet" },
+  ok: { color: "green", text: "in order" },
+  unpruned: { color: "orange", text: "old ones stay" },
+  unverified: { color: "orange", text: "not verified" },
+  incomplete: { color: "orange", text: "files are missing" },
+  failed: { color: "red", text: "failed" },
+  late: { color: "red", text: "late" },
+  damaged: { color: "red", text: "damaged" },
+} as const;
+
+function StatusBadge({ backups }: { backups: BackupState | undefined }) {
+  const { color, text } = backups ? looks[backups.status] : ({ color: "gray", text: "off" } as const);
+  return (
+    <Group gap="xs">
+      {backups?.isRunning && (
+        <Badge variant="dot" color="blue" tt="none" fw={500}>
+          running
+        </Badge>
+      )}
+      <Badge variant="dot" color={color} tt="none" fw={500}>
+        {text}
+      </Badge>
+    </Group>
+  );
+}
+
+const NoSchedule = () => (
+  <Text size="sm">
+    This server makes no backups by itself. With the setting MILLRACE_BACKUP_TO it makes one every night and
+    verifies it.
+  </Text>
+);
+
+function Schedule({ backups: { lastTime, nextTime, problem } }: { backups: BackupState }) {
+  const nowMs = Date.now();
+  const last = lastTime === undefined ? "none" : `${timeText(lastTime)}, ${ageText(lastTime, nowMs)}`;
+  return (
+    <>
+      {problem !== undefined && (
+        <Text size="sm" fw={600}>
+          {problem}
+        </Text>
+      )}
+      <Facts
+        facts={[
+          { label: "Last complete backup", value: last },
+          { label: "Next backup", value: nextTime <= nowMs ? "now" : timeText(nextTime) },
+        ]}
+      />
+    </>
+  );
+}
+
+const Runs = ({ runs }: { runs: readonly BackupRun[] }) => (
+  <Table.ScrollContainer minWidth={560} type="native" tabIndex={0}>
+    <Table withTableBorder aria-label="Last backups">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Start</Table.Th>
+          <Table.Th>Result</Table.Th>
+          <Table.Th ta="right">Size</Table.Th>
+          <Table.Th ta="right">Added</Table.Th>
+          <Table.Th ta="right">Duration</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {runs.map((run) => (
+          <Table.Tr key={run.startedTime}>
+            <Table.Td>{timeText(run.startedTime)}</Table.Td>
+            <Table.Td>{resultText(run)}</Table.Td>
+            <Table.Td ta="right">{run.bytes === undefined ? "" : bytesText(run.bytes)}</Table.Td>
+            <Table.Td ta="right">{run.bytesStored === undefined ? "" : bytesText(run.bytesStored)}</Table.Td>
+            <Table.Td ta="right">{durationText(run.seconds * 1_000)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  </Table.ScrollContainer>
+);
+
+function resultText({ outcome, problem, verification }: BackupRun): string {
+  if (outcome === "failed") return `failed: ${problem}`;
+  if (verification === undefined) return "complete, not yet verified";
+  if (verification === "ok") return "complete and in order";
+  return verification === "damaged" ? "damaged" : "complete, could not be verified";
+}
