@@ -5,6 +5,7 @@
 // zero and close together, rounding would leave nothing of those.
 import { invariant } from "../lib/invariant.ts";
 import { firstAtOrAfter } from "./point-columns.ts";
+import { type Means, squaresOf, sumsOf } from "./summary-sums.ts";
 
 export interface Summary {
   readonly count: number;
@@ -37,29 +38,22 @@ export const summaryFields = 15;
 /** Summarises the points from index `from` up to `to`: at least one, in ascending order of time. */
 export function summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary {
   invariant(from < to, "a summary has points");
-  const points = new ValueStats();
-  points.addPoints(values, from, to);
-  const [line, step] = [new TimeStats(), new TimeStats()];
-  line.addLines(times, values, { from, to, wantsSquares: true });
-  step.addSteps(times, values, { from, to, wantsSquares: true });
-  const firstValue = values[from]!;
-  const hasTime = to - from > 1;
+  const sums = sumsOf(times, values, from, to);
+  const [firstMs, lastMs] = [times[from]!, times[to - 1]!];
+  const [firstValue, lastValue] = [values[from]!, values[to - 1]!];
+  const count = to - from;
+  const ms = lastMs - firstMs;
+  const means: Means = {
+    mean: firstValue + sums.above / count,
+    lineMean: count > 1 ? firstValue + sums.lineAbove / ms : firstValue,
+    stepMean: count > 1 ? firstValue + sums.stepAbove / ms : firstValue,
+  };
+  const { squares, lineSquares, stepSquares } = squaresOf(times, values, { from, to, ...means });
+  const { min, max, sum, variation } = sums;
+  const { mean, lineMean, stepMean } = means;
   return {
-    count: points.count,
-    firstMs: times[from]!,
-    firstValue,
-    lastMs: times[to - 1]!,
-    lastValue: values[to - 1]!,
-    min: points.min,
-    max: points.max,
-    sum: points.sum,
-    mean: points.mean,
-    squares: points.squares,
-    variation: variationOf(values, from, to),
-    lineMean: hasTime ? line.mean : firstValue,
-    lineSquares: line.squares,
-    stepMean: hasTime ? step.mean : firstValue,
-    stepSquares: step.squares,
+    ...{ count, firstMs, firstValue, lastMs, lastValue, min, max, sum, mean, squares, variation },
+    ...{ lineMean, lineSquares, stepMean, stepSquares },
   };
 }
 

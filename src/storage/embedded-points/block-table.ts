@@ -12,6 +12,7 @@ import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts"
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
+import { ColumnMemory } from "./codec/column-memory.ts";
 import {
   RowCheck,
   readStateSql,
@@ -24,7 +25,7 @@ import {
 } from "./stored-shard-state.ts";
 
 /** Decoded blocks in the cache, which may have twice as many: 4 MB of full blocks. */
-const cachedBlocks = 32;
+export const cachedBlocks = 32;
 /** Page size of new files. With blocks of 6 KB, pages of 4 KB waste twice as much space (13 %). */
 const pageBytes = 2048;
 
@@ -120,6 +121,8 @@ export class BlockTable {
    * a removed block is deleted from the cache, because its id may be reused.
    */
   readonly #blocks = new LruCache<number, PointColumns>(cachedBlocks);
+  /** Of the blocks that `readOnce` decodes. */
+  readonly #memory = new ColumnMemory();
   /** Few, so every read searches all of them. */
   #damaged: readonly DamagedRange[] = [];
 
@@ -231,13 +234,13 @@ export class BlockTable {
   }
 
   /** Decodes the points of a block. Throws `DamageFound`. */
-  read(key: PointSetKey, row: BlockRow): PointColumns {
+  read(key: PointSetKey, row: BlockRow, memory?: ColumnMemory): PointColumns {
     return orDamageFound(key, row, () => {
       const data = this.#statements.data.get(row.id) as { bytes: Uint8Array } | undefined;
       if (data === undefined) throw new DamagedBlock("the bytes of the block", "none");
       if (data.bytes.length < 4 || blockChecksumOf(data.bytes) !== row.blockChecksum)
         throw new DamagedBlock(`a block with checksum ${row.blockChecksum}`, "another block");
-      const points = decodeBlock(data.bytes);
+      const points = decodeBlock(data.bytes, memory);
       const hasBounds = points.times[0] === row.firstMs && points.times.at(-1) === row.lastMs;
       if (!hasBounds) throw new DamagedBlock(`points from ${row.firstMs} to ${row.lastMs}`, "other points");
       return points;
@@ -254,6 +257,20 @@ export class BlockTable {
     const points = this.read(key, row);
     if (key.kind === numberKind) this.#blocks.set(row.id, points);
     return points;
+  }
+
+  /**
+   * As `readCached`, but the cache keeps what it has. For one of many blocks of a long read, which would
+   * displace all others, and whose memory the next one uses again: `use` must not keep the arrays.
+   */
+  readOnce<Result>(key: PointSetKey, row: BlockRow, use: (points: PointColumns) => Result): Result {
+    const cached = this.#blocks.get(row.id);
+    if (cached !== undefined) return use(cached);
+    const points = this.read(key, row, this.#memory);
+    const result = use(points);
+    this.#memory.release(points.times);
+    if (key.kind === numberKind) this.#memory.release(points.values as Float64Array);
+    return result;
   }
 
   /** The summary of a block of numbers. Throws `DamageFound`. */

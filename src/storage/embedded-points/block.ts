@@ -5,7 +5,8 @@ import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./codec/bytes.ts";
 import { integerMax } from "./codec/column.ts";
-import { type BlockSection, decompressSection } from "./codec/compress.ts";
+import type { ColumnMemory } from "./codec/column-memory.ts";
+import { decompressSection } from "./codec/compress.ts";
 import { readNumbers, writeNumbers } from "./codec/numbers.ts";
 import { isStrings, readStrings, writeStrings } from "./codec/strings.ts";
 import { readTimes, writeTimes } from "./codec/times.ts";
@@ -57,14 +58,17 @@ export function encodeBlock(times: Float64Array, values: Float64Array | readonly
   return block;
 }
 
-/** The reverse of `encodeBlock`. Throws `DamagedBlock` for other bytes. */
-export function decodeBlock(bytes: Uint8Array): PointColumns {
+/**
+ * The reverse of `encodeBlock`, with columns of numbers in `memory` if it is passed. Throws `DamagedBlock`
+ * for other bytes.
+ */
+export function decodeBlock(bytes: Uint8Array, memory?: ColumnMemory): PointColumns {
   if (bytes.length < checksumBytes) throw new DamagedBlock("a header", `${bytes.length} bytes`);
   const expected = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const found = checksumOf(bytes);
   if (found !== expected) throw new DamagedBlock(`checksum ${hex(expected)}`, `checksum ${hex(found)}`);
   try {
-    return read(new ByteReader(bytes));
+    return read(new ByteReader(bytes), memory);
   } catch (error) {
     // As the checksum is right, another program or another version has written it.
     throw new DamagedBlock(
@@ -90,7 +94,7 @@ function checkTimes(times: Float64Array): void {
   invariant(isAscending, "the times of a block are integers in ascending order");
 }
 
-function read(reader: ByteReader): PointColumns {
+function read(reader: ByteReader, memory: ColumnMemory | undefined): PointColumns {
   reader.u32();
   const found = reader.u8();
   if (found !== version) throw new MalformedBlock(`version ${found}, which is not ${version}`);
@@ -105,11 +109,12 @@ function read(reader: ByteReader): PointColumns {
   const timeSection = decompressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
   const valueSection = decompressSection({ codec: valueCodec, bytes: reader.bytes(valueBytes) });
   reader.end();
-  return { times: readTimes(timeSection, bounds), values: readValues(valueSection, count) };
-}
-
-function readValues(section: BlockSection, count: number): Float64Array | string[] {
-  return isStrings(section.codec) ? readStrings(section, count) : readNumbers(section, count);
+  const times = readTimes(timeSection, bounds, memory);
+  const isString = isStrings(valueSection.codec);
+  return {
+    times,
+    values: isString ? readStrings(valueSection, count) : readNumbers(valueSection, count, memory),
+  };
 }
 
 /** CRC-32 of all bytes after the checksum. */

@@ -130,13 +130,8 @@ it("the cache of all series together is bounded, and the most recently used buck
     for (let i = 0; i < count; i++) {
       const startMs = i * 1_000;
       const summary = summarise(Float64Array.of(startMs), Float64Array.of(1), 0, 1);
-      cache.put(grid, {
-        startMs,
-        noBlocksUntilMs: startMs + 1_000,
-        headPoints: points,
-        summary,
-        blockSummaries: [],
-      });
+      const bucket = { startMs, noBlocksUntilMs: startMs + 1_000, headPoints: points };
+      cache.put(grid, [{ ...bucket, summary, blockSummaries: [] }]);
     }
   };
   const isCached = (series: number) => cache.gridFor(series, buckets).get(0) !== undefined;

@@ -35,6 +35,8 @@ const summaryMemoryBytes = 576;
 const gridMemoryBytes = 256;
 /** A bucket with more points in the head than this (4 KB) is not cached. */
 const headPointsMax = 256;
+/** Passed to one call. */
+const argumentsMax = 4096;
 /** Every change of a block looks into each grid of its series. */
 const gridsPerSeriesMax = 8;
 
@@ -104,16 +106,21 @@ export class BucketGrid {
     return this.#buckets[this.#indexFrom(timeMs)]?.startMs ?? Infinity;
   }
 
-  put(bucket: CachedBucket): void {
-    const index = this.#indexFrom(bucket.startMs);
-    const isReplaced = this.#buckets[index]?.startMs === bucket.startMs;
-    for (const one of this.#buckets.splice(index, isReplaced ? 1 : 0, bucket))
-      this.bytes -= memoryBytesOf(one);
-    this.bytes += memoryBytesOf(bucket);
+  /** Inserts buckets in order, between which none is cached. The first one may replace a cached one. */
+  put(buckets: readonly CachedBucket[]): void {
+    const [first] = buckets;
+    if (first === undefined) return;
+    const index = this.#indexFrom(first.startMs);
     const before = this.#buckets[index - 1];
     // A bucket with head points alone may lie where blocks have none.
-    if (before !== undefined && before.noBlocksUntilMs > bucket.startMs)
-      before.noBlocksUntilMs = bucket.startMs;
+    if (before !== undefined && before.noBlocksUntilMs > first.startMs)
+      before.noBlocksUntilMs = first.startMs;
+    if (this.#buckets[index]?.startMs === first.startMs)
+      for (const one of this.#buckets.splice(index, 1)) this.bytes -= memoryBytesOf(one);
+    // One by one, each would move all cached buckets after it.
+    for (let from = 0; from < buckets.length; from += argumentsMax)
+      this.#buckets.splice(index + from, 0, ...buckets.slice(from, from + argumentsMax));
+    for (const one of buckets) this.bytes += memoryBytesOf(one);
   }
 
   /** Removes the buckets with times in [firstMs, lastMs], in the bucket or in the gap after it. */
@@ -157,12 +164,22 @@ export class BucketCache {
     return grid;
   }
 
-  /** Caches a bucket of the most recently queried grid, if it fits after dropping other grids. */
-  put(grid: BucketGrid, bucket: CachedBucket): void {
-    if (bucket.headPoints.times.length > headPointsMax) return;
-    while (this.#bytes + memoryBytesOf(bucket) > bytesMax) if (!this.#dropOldest(grid)) return;
+  /**
+   * Caches buckets of the most recently queried grid, as many as fit after dropping other grids. They are in
+   * order, and none is cached between them.
+   */
+  put(grid: BucketGrid, buckets: readonly CachedBucket[]): void {
+    const fitting: CachedBucket[] = [];
+    let added = 0;
+    for (const bucket of buckets) {
+      if (bucket.headPoints.times.length > headPointsMax) continue;
+      added += memoryBytesOf(bucket);
+      while (this.#bytes + added > bytesMax && this.#dropOldest(grid));
+      if (this.#bytes + added > bytesMax) break;
+      fitting.push(bucket);
+    }
     this.#bytes -= grid.bytes;
-    grid.put(bucket);
+    grid.put(fitting);
     this.#bytes += grid.bytes;
   }
 
@@ -193,7 +210,8 @@ export class BucketCache {
 
 function memoryBytesOf({ summary, blockSummaries, headPoints }: CachedBucket): number {
   // A block that is alone in the bucket shares its summary with the bucket.
-  const others = blockSummaries.filter((part) => part.summary !== summary).length;
+  let others = 0;
+  for (const part of blockSummaries) if (part.summary !== summary) others++;
   const { length } = headPoints.times;
   return summaryMemoryBytes * (1 + others) + (length === 0 ? 0 : summaryMemoryBytes + 16 * length);
 }

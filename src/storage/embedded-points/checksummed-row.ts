@@ -82,12 +82,14 @@ export function decodeRow(keys: RowKeys, header: Uint8Array): ChecksummedRow {
 function decodeParts(words: Uint32Array<ArrayBuffer>, { firstMs }: RowKeys, parts: number): Summary[] {
   const { buffer, byteOffset } = words;
   const integers = new Uint32Array(buffer, byteOffset + parts * partFields * 8, parts * 3);
-  return Array.from({ length: parts }, (_, index) => {
-    const values = new Float64Array(buffer, byteOffset + index * partFields * 8, partFields);
-    const [count, first, last] = integers.subarray(index * 3) as unknown as [number, number, number];
-    const fields = new Float64Array(summaryFields);
-    fields.set([count, firstMs + first, values[0]!, firstMs + last]);
-    fields.set(values.subarray(1), 4);
+  const values = new Float64Array(buffer, byteOffset, parts * partFields);
+  const fields = new Float64Array(summaryFields);
+  return Array.from({ length: parts }, (_, part) => {
+    fields[0] = integers[part * 3]!;
+    fields[1] = firstMs + integers[part * 3 + 1]!;
+    fields[2] = values[part * partFields]!;
+    fields[3] = firstMs + integers[part * 3 + 2]!;
+    for (let field = 1; field < partFields; field++) fields[field + 3] = values[part * partFields + field]!;
     return decodeSummary(fields);
   });
 }

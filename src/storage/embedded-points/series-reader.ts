@@ -24,8 +24,8 @@ import {
 } from "../point-columns.ts";
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
 import { type Summary, summariesPerSpan } from "../summary.ts";
-import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
-import type { BlockSummary, BucketGrid, CachedBucket, PartSummary } from "./bucket-cache.ts";
+import { type BlockRow, type BlockTable, cachedBlocks, type PointSetKey } from "./block-table.ts";
+import type { BlockSummary, BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
 import type { Head } from "./head.ts";
 
@@ -61,6 +61,8 @@ export class SeriesReader {
   readonly #table: BlockTable;
   readonly #key: PointSetKey;
   readonly #head: Head | undefined;
+  /** Blocks that an aggregation has read. The first ones fill the cache of decoded blocks. */
+  #blocksRead = 0;
 
   constructor(table: BlockTable, key: PointSetKey, head: Head | undefined) {
     this.#table = table;
@@ -142,30 +144,35 @@ export class SeriesReader {
    */
   #aggregateRange(aggregation: Aggregation, range: BucketRange): void {
     const { grid, startMs, endMs } = range;
+    const buckets: CachedBucket[] = [];
     const summarizer = new BucketSummarizer(grid, (bucket, nextStartMs) => {
       aggregation.addSummary(bucket.summary);
-      if (nextStartMs !== undefined) this.#cacheBucket(grid, { ...bucket, noBlocksUntilMs: nextStartMs });
+      if (nextStartMs !== undefined) buckets.push(this.#bucketToCache(grid, bucket, nextStartMs));
     });
     for (const part of this.#parts(startMs, endMs)) {
-      if (aggregation.isFull) return;
+      if (aggregation.isFull) break;
       const summaries = this.#summariesOf(part, range);
       for (const summary of summaries ?? []) summarizer.add(summary);
       if (summaries !== undefined) continue;
-      const { points, from, to } = clip(this.#pointsOf(part), range);
-      if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
-      aggregation.addPoints(points.times, points.values as Float64Array, from, to);
+      this.#withPoints(part, (all) => {
+        const { points, from, to } = clip(all, range);
+        if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
+        aggregation.addPoints(points.times, points.values as Float64Array, from, to);
+      });
     }
-    summarizer.end(endMs);
+    if (!aggregation.isFull) summarizer.end(endMs);
+    this.#table.bucketCache.put(grid, buckets);
   }
 
-  #cacheBucket(
+  #bucketToCache(
     grid: BucketGrid,
-    bucket: Pick<CachedBucket, "summary" | "blockSummaries" | "noBlocksUntilMs">,
-  ): void {
-    const startMs = grid.bucketStart(bucket.summary.firstMs);
+    { summary, blockSummaries }: BucketSummary,
+    noBlocksUntilMs: number,
+  ): CachedBucket {
+    const startMs = grid.bucketStart(summary.firstMs);
     const copy = this.#head?.between(startMs, startMs + grid.bucketMs);
     const headPoints = copy?.times.length ? copy : noPoints;
-    this.#table.bucketCache.put(grid, { ...bucket, startMs, headPoints });
+    return { summary, blockSummaries, noBlocksUntilMs, startMs, headPoints };
   }
 
   /**
@@ -182,9 +189,11 @@ export class SeriesReader {
     if (stored !== undefined) return stored;
     const cached = blockSummaries.find(({ blockId }) => blockId === block?.id);
     if (cached !== undefined) return [cached];
-    const { points, from, to } = clip(this.#pointsOf(part), range);
     const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
-    const summaries = summariesPerSpan(points.times, points.values as Float64Array, { from, to, spanEnd });
+    const summaries = this.#withPoints(part, (all) => {
+      const { points, from, to } = clip(all, range);
+      return summariesPerSpan(points.times, points.values as Float64Array, { from, to, spanEnd });
+    });
     return summaries.map((summary) => ({ blockId: block?.id, summary }));
   }
 
@@ -230,6 +239,14 @@ export class SeriesReader {
       return pointAt(points, firstAtOrAfter(points.times, fromMs));
     }
     return undefined;
+  }
+
+  /** Passes the points of a part to `use`, which must not keep their arrays. */
+  #withPoints<Result>(part: Part, use: (points: PointColumns) => Result): Result {
+    const isLongRead = "block" in part && this.#blocksRead++ >= cachedBlocks;
+    return isLongRead && part.overlappingHead === undefined
+      ? this.#table.readOnce(this.#key, part.block, use)
+      : use(this.#pointsOf(part));
   }
 
   #pointsOf(part: Part): PointColumns {

@@ -81,6 +81,20 @@ export class BitReader {
 
   /** The reverse of `BitWriter.gamma`. */
   gamma(): number {
+    const byte = this.#at >>> 3;
+    if (byte + 4 <= this.#bits.byteLength) {
+      const word = this.#bits.getUint32(byte, true) >>> (this.#at & 7);
+      const zeros = 31 - Math.clz32(word & -word);
+      if (word !== 0 && 2 * zeros + 1 <= bitsAtOnce) {
+        this.#at += 2 * zeros + 1;
+        return (1 << zeros) + ((word >>> (zeros + 1)) & ((1 << zeros) - 1)) - 1;
+      }
+    }
+    return this.#longGamma();
+  }
+
+  /** Bit by bit: a long number, or one at the end of the stream. */
+  #longGamma(): number {
     let zeros = 0;
     while (this.take(1) === 0) if (++zeros > 16) throw new MalformedBlock("a number of too many bits");
     return zeros === 0 ? 0 : (1 << zeros) + this.take(zeros) - 1;

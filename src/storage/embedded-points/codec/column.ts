@@ -68,7 +68,7 @@ export function writeColumn(
 export function readColumn(reader: ByteReader, count: number, divisor = 1): Float64Array {
   const predictor = predictors[reader.u8()];
   if (predictor === undefined || predictor.first > count) throw new MalformedBlock("no such predictor");
-  const column = new Float64Array(count);
+  const column = reader.newColumn(count);
   for (let index = 0; index < predictor.first; index++) column[index] = reader.zigzag();
   if (count === predictor.first) {
     divide(column, divisor);
@@ -81,7 +81,7 @@ export function readColumn(reader: ByteReader, count: number, divisor = 1): Floa
     residuals.symbols.length * largestOf(residuals) <= smallSumMax
   ) {
     // The residuals are in the second half of the column, where each is read before it is overwritten.
-    const small = new Int32Array(column.buffer).subarray(column.length + predictor.first);
+    const small = new Int32Array(column.buffer, 0, 2 * count).subarray(count + predictor.first);
     fillSmallResiduals(residuals, small);
     predictor.restoreSmall(small, column, divisor);
     return column;

@@ -1,5 +1,6 @@
 // Encodes the values of a block of numbers with the codec that makes them smallest.
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
+import type { ColumnMemory } from "./column-memory.ts";
 import { type BlockSection, compressSection } from "./compress.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
 import { readDictionary, writeDictionary } from "./dictionary.ts";
@@ -32,8 +33,12 @@ export function writeNumbers(values: Float64Array): BlockSection {
 }
 
 /** The reverse of `writeNumbers` for `count` values. */
-export function readNumbers({ codec, bytes }: BlockSection, count: number): Float64Array {
-  const reader = new ByteReader(bytes);
+export function readNumbers(
+  { codec, bytes }: BlockSection,
+  count: number,
+  memory?: ColumnMemory,
+): Float64Array {
+  const reader = new ByteReader(bytes, memory);
   switch (codec) {
     case numberCodecs.constant:
       return new Float64Array(count).fill(reader.f64());

@@ -2,6 +2,7 @@
 // and other times as differences from a regular beat.
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
+import type { ColumnMemory } from "./column-memory.ts";
 import type { BlockSection } from "./compress.ts";
 
 const timeCodecs = { regular: 0, grid: 1, beat: 2 } as const;
@@ -50,12 +51,16 @@ export function writeTimes(times: Float64Array): BlockSection {
 }
 
 /** The reverse of `writeTimes`. */
-export function readTimes({ codec, bytes }: BlockSection, bounds: TimeBounds): Float64Array {
-  const reader = new ByteReader(bytes);
+export function readTimes(
+  { codec, bytes }: BlockSection,
+  bounds: TimeBounds,
+  memory?: ColumnMemory,
+): Float64Array {
+  const reader = new ByteReader(bytes, memory);
   const { count, firstMs, lastMs } = bounds;
   switch (codec) {
     case timeCodecs.regular: {
-      const times = new Float64Array(count);
+      const times = reader.newColumn(count);
       const stepMs = count === 1 ? 0 : (lastMs - firstMs) / (count - 1);
       fillSteps(times, { from: 0, to: count, startMs: firstMs, stepMs });
       return times;
@@ -144,7 +149,7 @@ function writeGrid({ jumps, deviations }: TimeGrid, writer: ByteWriter): void {
 
 function readGrid(reader: ByteReader, { count, firstMs }: TimeBounds): Float64Array {
   const stepMs = reader.varint();
-  const times = new Float64Array(count);
+  const times = reader.newColumn(count);
   const jumps = countOf(reader, count);
   let index = 0;
   let startMs = firstMs;
