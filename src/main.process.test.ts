@@ -335,6 +335,6 @@ test("SIGTERM ends the server in time while long computations run", async () => 
   const { status } = await server.ended;
   const tookMs = performance.now() - signalled;
   assert.equal(status, 0);
-  assert.ok(tookMs < limits.shutdownMsMax + 10_000, `${tookMs} ms`);
+  assert.ok(tookMs < limits.shutdownMsMax + 60_000, `${tookMs} ms`);
   for (const one of await ended) assert.equal(one.status, "rejected");
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
-import { hosting, modelHosting } from "../../test/support/model-hosting.ts";
+import { hosting, modelHosting, waitForSeries } from "../../test/support/model-hosting.ts";
 import { packageOf } from "../../test/support/source-package.ts";
 import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
 
@@ -152,7 +152,7 @@ describe("a server that hosts models", hosting, () => {
 });
 
 const trained = `
-import time
+${waitForSeries}
 
 class Model:
     @staticmethod
@@ -160,7 +160,7 @@ class Model:
         print("the factor is", factor)
         with file_io("factor.txt", "w") as file:
             file.write(str(factor))
-        time.sleep(2)
+        wait_for_series("end-of-the-training")
         print("trained")
 
     @staticmethod
@@ -237,6 +237,7 @@ describe("an empty server that hosts models", hosting, () => {
     await log.getByText("the factor is 3").waitFor();
     await version("v1").getByText("training", { exact: true }).waitFor();
     assert.doesNotMatch(await log.innerText(), /trained/, "the log follows while the code runs");
+    await console.server.ask.v06("POST /timeseries", { items: [{ name: "end-of-the-training" }] });
     await version("v1").getByText("ready", { exact: true }).waitFor();
     await log.getByText("trained").waitFor();
     await version("v1").getByText("factor.txt", { exact: true }).waitFor();

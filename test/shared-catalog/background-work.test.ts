@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "../support/folder.ts";
-import { hosting, modelHosting } from "../support/model-hosting.ts";
+import { hosting, modelHosting, waitForSeries } from "../support/model-hosting.ts";
 import { needs } from "../support/needs.ts";
 import { type PostgresServer, startPostgres, statement } from "../support/postgres.ts";
 import { endLeftProcesses, serveMillrace } from "../support/process.ts";
@@ -88,7 +88,7 @@ describe("background work", options, () => {
     const { deployed, sent } = modelHosting(server);
     const made = await server.ask.v06("POST /timeseries", { items: [{ name: "in" }, { name: "out" }] });
     const [from, to] = made.items.map(({ id }) => id as number);
-    const code = `import time
+    const code = `${waitForSeries}
 class Model:
   def predict(self, instance):
     ${body}
@@ -186,7 +186,7 @@ class Model:
   test("a server that hung writes nothing for a window that another one has given up", async () => {
     const start = await newInstallation("hung", { MILLRACE_ADMIN_KEY: adminKey });
     const one = await start();
-    const schedule = await newSchedule(one, "time.sleep(3)", 600_000);
+    const schedule = await newSchedule(one, `wait_for_series("end")`, 600_000);
     const status = async (server: Server) => (await runsOf(server, schedule))[0]?.["status"];
     await until(
       () => status(one),
@@ -206,6 +206,10 @@ class Model:
       "FAILED",
     );
     one.child.kill("SIGCONT");
+    await until(
+      () => one.ask.v06("POST /timeseries", { items: [{ name: "end" }] }),
+      ({ status }) => status === 200,
+    );
     await pause(3_000);
     assert.deepEqual(await pointsOf(one), []);
     const [run, ...others] = await runsOf(one, schedule);

@@ -127,7 +127,7 @@ describe("two servers on one ClickHouse", { skip }, () => {
           if ((await insert(server, timestamp)).status === 200) acknowledged.push(timestamp);
       }),
     );
-    await pause(300);
+    while (acknowledged.length < 10) await pause(5);
     await clickHouse.kill();
     for (const server of [one!, two!]) {
       const refused = await insert(server, 1_000);

@@ -16,6 +16,22 @@ export const hosting = {
   skip: "refusal" in found && `models are not run here: ${found.refusal} (${found.flaw ?? "no python3"})`,
 };
 
+/** Python for a model of the administrator: a run lasts until the test has made a series of this name. */
+export const waitForSeries = `import json, os, time, urllib.request
+def wait_for_series(name):
+  platform, project, key = (os.environ["COGNITE_" + one] for one in ("BASE_URL", "PROJECT", "API_KEY"))
+  url = "%s/api/0.6/projects/%s/timeseries?name=%s" % (platform, project, name)
+  while True:
+    try:
+      request = urllib.request.Request(url, headers={"api-key": key})
+      with urllib.request.urlopen(request, timeout=60) as response:
+        if json.load(response)["data"]["items"]:
+          return
+    except OSError:
+      pass
+    time.sleep(0.1)
+`;
+
 export function modelHosting(server: Pick<TestServer, "ask">, key?: string) {
   const headers = key === undefined ? {} : { "api-key": key };
   const send = async (methodAndPath: string, body?: unknown) => {

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import { temporaryFolder } from "../../../test/support/folder.ts";
-import { hosting, modelHosting, runDue } from "../../../test/support/model-hosting.ts";
+import { hosting, modelHosting, runDue, waitForSeries } from "../../../test/support/model-hosting.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { packageOf } from "../../../test/support/source-package.ts";
 import { realSystem } from "../../lib/system.ts";
@@ -233,10 +233,10 @@ for descriptor in range(3, 9):
 describe("a stop of the server", hosting, () => {
   test("gives a window back whose output was not begun; it is run once when the server is back", async () => {
     const [from, to] = [await newSeries(), await newSeries()];
-    const code = `import time
+    const code = `${waitForSeries}
 class Model:
   def predict(self, instance):
-    time.sleep(2)
+    wait_for_series("end-of-the-run")
     return {"timeSeries": {"out": [[instance["timeSeries"]["a"]["end"], 1]]}}
 `;
     const { deployed, sent, send } = modelHosting(server);
@@ -248,6 +248,7 @@ class Model:
     await server.restart();
     await running;
     assert.deepEqual((await send(`GET /schedules/${id}/runs`)).items, []);
+    await server.ask("POST /timeseries", { items: [{ name: "end-of-the-run" }] });
     await runDue(server);
     await runDue(server);
     const { items } = await send(`GET /schedules/${id}/runs`);
