@@ -34,7 +34,7 @@ interface OpenOptions {
 }
 
 /** Only a fault lasts as long: a busy machine can take many seconds for one page. */
-const waitMs = 60_000;
+const waitMs = 120_000;
 const usualViewport = { width: 1280, height: 720 };
 
 /** Each page reports errors of its scripts as a failure of the test, by `close`. */

@@ -70,7 +70,8 @@ describe("the table of series", () => {
   });
 
   it("reads the values of the rows in view with one request for all, and counts their points", async () => {
-    const page = await console.open();
+    // A page that reads no values.
+    const page = await console.open({ path: "/transformations" });
     const requests: string[] = [];
     page.on("request", (request) => requests.push(new URL(request.url()).pathname));
     await page.goto(`${console.server.baseUrl}/series`);

@@ -101,6 +101,7 @@ describe("MQTT", needs("mosquitto"), () => {
     }
     await server.kill();
     await publish();
+    await until(() => /server: /.test(connector.output()), "the problem with the server");
     await server.start();
     await publish();
     await broker.stop();
