@@ -77,17 +77,20 @@ test("files that may not grow: refused writes leave nothing, also at a start wit
   await makeSeries(server);
   const refused = await fill(server, 0);
   assert.ok(refused > 5);
-  await check(server, refused);
-  assert.equal((await insert(server, refused)).status, 503);
   const { status, store } = await health(server);
   assert.equal(status, "degraded");
   assert.match(store, /^the disk refused a write: The datapoints were not stored/);
+  await check(server, refused);
+  // Unless a checkpoint has emptied the journal meanwhile, the next one is refused too.
+  const next = (await insert(server, refused)).status;
+  assert.ok(next === 200 || next === 503, `${next}`);
+  const whole = next === 200 ? refused + 1 : refused;
   server.child.kill("SIGKILL");
   await server.ended;
   const again = await serveMillrace(environment, folder);
-  await check(again, refused);
-  assert.equal((await insert(again, refused)).status, 200);
-  await check(again, refused + 1);
+  await check(again, whole);
+  assert.equal((await insert(again, whole)).status, 200);
+  await check(again, whole + 1);
   again.child.kill("SIGTERM");
   assert.equal((await again.ended).status, 0);
 });
