@@ -35,7 +35,7 @@ test("an interrupted verification leaves nothing in the temporary folder", async
   const chunk = await repository.pool.add(Buffer.from("x"));
   const listing = new ListingWriter(repository.pool);
   // So many chunks take much longer to restore than the test takes to see the file.
-  const chunks = new Array<string>(100_000).fill(chunk);
+  const chunks = new Array<string>(400_000).fill(chunk);
   await listing.add({ path: "points/large", bytes: chunks.length, chunks });
   const id = idOf(Date.UTC(2026, 0, 1));
   await repository.writeManifest({

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { skipWithout } from "../../scripts/system-packages.ts";
@@ -51,7 +53,7 @@ describe("HAProxy before two servers", { skip }, () => {
     await servers[0]!.ended;
     await load.until(200);
     servers[0] = await start(0);
-    await pause(3_000);
+    while ((await serversUp()) < 2) await pause(50);
     servers[1]!.child.kill("SIGTERM");
     await servers[1]!.ended;
     await load.until(200);
@@ -147,15 +149,29 @@ class Load {
   }
 }
 
-/** Runs the configuration of deploy/ with other addresses. */
+const stateFolder = temporaryFolder();
+const stateSocket = join(stateFolder, "state.sock");
+
+/** How many servers HAProxy sends requests to. */
+async function serversUp(): Promise<number> {
+  const socket = connect(stateSocket);
+  socket.end("show stat\n");
+  const rows = (await text(socket)).split("\n").map((line) => line.split(","));
+  return rows.filter(
+    ([proxy, name, ...fields]) => proxy === "servers" && name !== "BACKEND" && fields[15] === "UP",
+  ).length;
+}
+
+/** Runs the configuration of deploy/ with other addresses, and a socket that tells its state. */
 async function startHaproxy(port: number, servers: readonly [number, number]): Promise<ChildProcess> {
-  const text = readFileSync(new URL("../../deploy/haproxy.cfg", import.meta.url), "utf8")
+  const settings = readFileSync(new URL("../../deploy/haproxy.cfg", import.meta.url), "utf8")
+    .replace("global\n", `global\n    stats socket ${stateSocket} mode 600\n`)
     .replace("bind :8080", `bind 127.0.0.1:${port}`)
     .replace("millrace1:8787", `127.0.0.1:${servers[0]}`)
     .replace("millrace2:8787", `127.0.0.1:${servers[1]}`);
-  assert.ok(!text.includes(":8787"));
-  const file = join(temporaryFolder(), "haproxy.cfg");
-  writeFileSync(file, text);
+  assert.ok(!settings.includes(":8787"));
+  const file = join(stateFolder, "haproxy.cfg");
+  writeFileSync(file, settings);
   const child = spawn("haproxy", ["-db", "-f", file], { stdio: "ignore" });
   for (let tries = 0; ; tries++) {
     const response = await fetch(`http://127.0.0.1:${port}/health/live`).catch(() => undefined);

@@ -55,7 +55,7 @@ test("requests beyond those of one second wait up to a second, and more are refu
     counts[200]! >= 20 && counts[200]! <= 11 + tookMs / 100,
     `${JSON.stringify(counts)} in ${tookMs} ms`,
   );
-  assert.equal(counts[429], 40 - counts[200]!);
+  assert.equal(counts[429] ?? 0, 40 - counts[200]!);
   assert.ok(tookMs > limits.keyLimitWaitMsMax * 0.8, `${tookMs} ms`);
   assert.equal((await ask("GET /timeseries?limit=1")).status, 200, "it waits again");
 });
@@ -86,10 +86,10 @@ test("written points, aggregates and latest points count as well", async () => {
     items: Array.from({ length: 300 }, (_, i) => ({ timestamp: i * 1_000, value: i })),
   });
   for (const [request, items] of Object.entries(uses)) {
-    const { ask } = await limitedKey({ pointsPerSecond: 50 });
+    const { ask } = await limitedKey({ pointsPerSecond: 10 });
     assert.equal((await ask(request, items && { items })).status, 200);
     const seconds = Number((await ask("GET /assets")).headers.get("retry-after"));
-    assert.ok(seconds > 0 && seconds <= 5, `${request}: ${seconds} s`);
+    assert.ok(seconds > 0 && seconds <= 29, `${request}: ${seconds} s`);
   }
   const { ask } = await limitedKey({ pointsPerSecond: 1 });
   for (const status of [200, 200]) assert.equal((await ask("GET /timeseries/latest/flow")).status, status);

@@ -188,7 +188,7 @@ test("entities and compressed content that grow do not take the server with them
   const startedMs = Date.now();
   const hostile = await compute(await uploaded("bomb.pdf", bomb));
   assert.ok([200, 400].includes(hostile.status), hostile.text);
-  assert.ok(Date.now() - startedMs < 3 * limits.drawingMsMax);
+  assert.ok(Date.now() - startedMs < 10 * limits.drawingMsMax);
   assert.equal((await ask("GET /assets?limit=1")).status, 200);
 });
 
