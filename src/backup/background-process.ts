@@ -57,20 +57,20 @@ export class BackgroundProcess<To extends object, From extends Reply> {
 
   /** Lets the process clean up, if it runs, and kills it if that takes long. */
   async stop(): Promise<void> {
-    await this.#end("SIGTERM");
+    await this.#endBy(() => this.#child.connected && this.#child.disconnect());
     await this.end();
   }
 
   /** Kills the process if it still runs, and waits for its end for a few seconds at most. */
   async end(): Promise<void> {
-    await this.#end("SIGKILL");
+    await this.#endBy(() => this.#child.kill("SIGKILL"));
   }
 
-  async #end(signal: NodeJS.Signals): Promise<void> {
+  async #endBy(finish: () => void): Promise<void> {
     const { exitCode, signalCode, pid } = this.#child;
     if (exitCode !== null || signalCode !== null || pid === undefined) return;
     const ended = once(this.#child, "exit");
-    this.#child.kill(signal);
+    finish();
     // A process in a system call of a disk that does not respond ends only after that call.
     await Promise.race([ended, pause(exitMsMax, undefined, { ref: false })]);
   }
@@ -86,6 +86,15 @@ export class BackgroundProcess<To extends object, From extends Reply> {
 }
 
 const isFailed = (reply: Reply): reply is FailedReply => reply.kind === "failed";
+
+/**
+ * Runs in the process: `stop` ends it with its server. A terminal and systemd send their signals to all
+ * processes of a server at once. Then the server decides, or its stop would count as a failure of the work.
+ */
+export function endWithServer(stop: () => void): void {
+  process.on("disconnect", stop);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
+}
 
 /** The reply of a process that a problem ends. */
 export const failedBy = (problem: Error): FailedReply => ({

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { lockFolder, StartRefused } from "../data-folder.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { invariant } from "../lib/invariant.ts";
-import { failedBy } from "./background-process.ts";
+import { endWithServer, failedBy } from "./background-process.ts";
 import { copyDataFolder } from "./copy-data-folder.ts";
 import { FrozenCatalog } from "./frozen-catalog.ts";
 import type { CopyTask, FromCopyProcess, ToCopyProcess } from "./messages.ts";
@@ -56,8 +56,7 @@ const send = (message: FromCopyProcess): Promise<void> =>
   new Promise((resolve) => process.send!(message, undefined, {}, () => resolve()));
 
 function serve(copyProcess: CopyProcess): void {
-  // The process ends with its server.
-  process.on("disconnect", () => process.exit(1));
+  endWithServer(() => process.exit(1));
   process.on("message", (message: ToCopyProcess) => {
     copyProcess.receive(message).catch(async (problem: Error) => {
       await send(failedBy(problem));

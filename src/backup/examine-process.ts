@@ -1,7 +1,7 @@
 // The process that verifies a new backup for the server, and then removes old ones.
 import { StartRefused } from "../data-folder.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
-import { failedBy } from "./background-process.ts";
+import { endWithServer, failedBy } from "./background-process.ts";
 import type { Examined, ExamineTask, FromExamineProcess, Removal } from "./messages.ts";
 import { Pace } from "./pace.ts";
 import { pruneFolder } from "./prune.ts";
@@ -51,7 +51,7 @@ async function removeOld({ place, passphraseFile, keep }: ExamineTask): Promise<
 }
 
 function serve(examining: ExamineProcess): void {
-  process.on("SIGTERM", () => examining.stop()).on("disconnect", () => examining.stop());
+  endWithServer(() => examining.stop());
   const send = (message: FromExamineProcess) => process.send!(message, undefined, {}, () => process.exit(0));
   process.on("message", (task: ExamineTask) => {
     examining.examine(task).then(

@@ -1,7 +1,19 @@
 // The backups that a server makes by itself: made by its schedule, once for the time it was down, verified,
 // old ones removed, and what it does when one fails or is damaged.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { until } from "../../test/support/connector.ts";
@@ -77,6 +89,7 @@ async function nextExamined(before: string | undefined) {
 }
 
 async function backUpByHand(): Promise<void> {
+  await until(async () => !(await health()).backups.isRunning, "the end of the attempt of the schedule");
   const token = backupToken(secretFor("backups", secretOf(server.dataFolder, realSystem)));
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const body = JSON.stringify({ place });
@@ -144,6 +157,80 @@ test("times that passed while the server was down are one backup", { skip }, asy
   assert.equal((await health()).backups.recent.at(-1)?.outcome, "failed", "it remembers the first one");
   await nextExamined(before);
   assert.equal(runs().length, known + 1);
+});
+
+/** The processes of this one that verify backups. */
+function verifying(): number[] {
+  const children = readFileSync(`/proc/${process.pid}/task/${process.pid}/children`, "utf8");
+  const isVerifying = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("examine-process");
+    } catch {
+      return false; // It has ended.
+    }
+  };
+  return children.split(" ").filter(Boolean).filter(isVerifying).map(Number);
+}
+
+/** A disk that does not respond for the chunk of the secret, which a verification reads once. */
+function hangingChunk() {
+  const name = createHash("sha256")
+    .update(readFileSync(join(server.dataFolder, "secret")))
+    .digest("hex");
+  const path = join(place, "pool", name.slice(0, 2), name);
+  const bytes = readFileSync(path);
+  rmSync(path);
+  execFileSync("mkfifo", [path]);
+  return {
+    /** Resolves when it is read, with a file for the bytes. */
+    async reader(): Promise<number> {
+      let file: number | undefined;
+      await until(() => {
+        try {
+          file = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+          return true;
+        } catch {
+          return false; // It is not read yet.
+        }
+      }, "a verification");
+      return file!;
+    },
+    bytes,
+    mend() {
+      rmSync(path, { force: true });
+      writeFileSync(path, bytes);
+    },
+  };
+}
+
+test("signals to all processes end no verification; a stop does, and the next start makes it", {
+  skip,
+}, async (t) => {
+  const chunk = hangingChunk();
+  t.after(() => chunk.mend());
+  const first = lastComplete()!.id;
+  nowMs += dayMs;
+  const reader = await chunk.reader();
+  const [pid] = verifying();
+  for (const signal of ["SIGTERM", "SIGINT"]) process.kill(pid!, signal);
+  writeSync(reader, chunk.bytes);
+  closeSync(reader);
+  const survived = await nextExamined(first);
+  assert.ok(survived.check && "findings" in survived.check, JSON.stringify(survived.check));
+
+  nowMs += dayMs;
+  const known = runs().length;
+  const left = await chunk.reader();
+  await server.restart(() => {
+    closeSync(left);
+    assert.deepEqual(verifying(), []);
+    assert.equal(lastComplete()!.check, undefined);
+    chunk.mend();
+  });
+  const { check } = await nextExamined(survived.id);
+  assert.ok(check && "findings" in check, JSON.stringify(check));
+  assert.deepEqual(check.findings, []);
+  assert.equal(runs().length, Math.min(known + 1, limits.backupRunsKept));
 });
 
 test("a failed backup is tried again later", { skip }, async () => {
