@@ -39,8 +39,14 @@ export interface LoadedBuckets {
   readonly range: TimeWindow;
 }
 
-/** Takes from `loaded` what it has of the range. */
-export async function loadColumns(request: LoadRequest, loaded?: LoadedBuckets): Promise<Columns> {
+/** What data that was loaded before has of the range, and about how many points it counts there. */
+interface KnownData {
+  readonly loaded?: LoadedBuckets | undefined;
+  readonly points?: number | undefined;
+}
+
+/** Takes from `known` what it has of the range. */
+export async function loadColumns(request: LoadRequest, known: KnownData = {}): Promise<Columns> {
   const { series } = request;
   if (series.isString) return loadTexts(request);
   if (series.kind === "calculated")
@@ -49,7 +55,13 @@ export async function loadColumns(request: LoadRequest, loaded?: LoadedBuckets):
       : ((await loadRaw(request, rawPointsMax)) ?? loadResults(request));
   if (request.bucketMs <= shortestBucketMs)
     return (await loadRaw(request, rawPointsOfSecondsMax)) ?? loadBuckets(request);
-  const buckets = await loadMissingBuckets(request, loaded);
+  // Without buckets first, which would only count the points again.
+  const few =
+    known.points !== undefined && known.points <= rawPointsMax
+      ? await loadRaw(request, rawPointsMax)
+      : undefined;
+  if (few) return few;
+  const buckets = await loadMissingBuckets(request, known.loaded);
   const points = buckets.counts.reduce((sum, count) => sum + count, 0);
   return points > rawPointsMax ? buckets : ((await loadRaw(request, rawPointsMax)) ?? buckets);
 }

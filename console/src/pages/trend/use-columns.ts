@@ -3,7 +3,7 @@
 import { type QueryClient, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { useProject } from "../../session/session.ts";
-import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
+import { bucketsIn, type Columns, type TimeWindow } from "../../ui/chart/columns.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { BucketReader } from "./bucket-reader.ts";
 import { continueColumns, type LoadedBuckets, loadColumns } from "./load-columns.ts";
@@ -89,7 +89,8 @@ function columnsQuery(
   { version, bucketMs, range, live: length }: Place,
 ) {
   const source = isStored(series) ? series.id : series.formula;
-  const prefix = ["trend", project, series.key, source, version, bucketMs];
+  const ofSeries = ["trend", project, series.key, source, version];
+  const prefix = [...ofSeries, bucketMs];
   const end = length ? ["live", length.lengthMs, length.round] : [range.startMs, range.endMs];
   const queryKey = [...prefix, ...end];
   const request = { project, series, bucketMs, reader };
@@ -101,7 +102,10 @@ function columnsQuery(
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       length
         ? live({ ...request, signal }, { client, queryKey, lengthMs: length.lengthMs })
-        : loadColumns({ ...request, signal, range }, loadedBuckets(client, prefix, range)),
+        : loadColumns(
+            { ...request, signal, range },
+            { loaded: loadedBuckets(client, prefix, range), points: pointsIn(client, ofSeries, range) },
+          ),
   };
 }
 
@@ -138,6 +142,25 @@ function loadedBuckets(client: QueryClient, prefix: QueryKey, range: TimeWindow)
     })
     .filter((one) => common(one.range) > 0)
     .sort((one, other) => common(other.range) - common(one.range))[0];
+}
+
+/** How many points the shortest loaded buckets count in a range, if some cover it. */
+function pointsIn(
+  client: QueryClient,
+  ofSeries: QueryKey,
+  { startMs, endMs }: TimeWindow,
+): number | undefined {
+  const [best] = client
+    .getQueriesData<Columns>({ queryKey: ofSeries })
+    .flatMap(([queryKey, columns]) => {
+      const [fromMs, toMs] = queryKey.slice(ofSeries.length + 1) as [unknown, unknown];
+      const isCovering = typeof fromMs === "number" && fromMs <= startMs && Number(toMs) >= endMs;
+      return isCovering && columns?.kind === "buckets" && !columns.isCalculated ? [columns] : [];
+    })
+    .sort((one, other) => one.bucketMs - other.bucketMs);
+  if (!best) return undefined;
+  const { counts } = bucketsIn(best, { startMs: startMs - best.bucketMs + 1, endMs });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 const loadedOf = (
