@@ -53,6 +53,7 @@ export interface Transformation extends Stored, Omit<TransformationInput, "webho
   readonly after?: string;
   /** When the next run is due. */
   readonly nextTime?: number;
+  readonly lastRunId?: number;
   readonly createdTime: number;
   readonly lastUpdatedTime: number;
 }
@@ -112,6 +113,10 @@ export interface TransformationRun extends Stored, RunCounts {
   readonly owner: number;
 }
 
+/** What a list of transformations has of the last run of each. */
+export type LastRun = RunCounts &
+  Pick<TransformationRun, "id" | "status" | "startedBy" | "startedTime" | "endedTime" | "problem">;
+
 const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
 const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
@@ -130,6 +135,7 @@ export const transformationTable: Table<Transformation> = {
     schedule: optional("json"),
     after: optional("text"),
     nextTime: optional("integer"),
+    lastRunId: optional("integer"),
     webhook: optional("json"),
     owner: required("text"),
     ownerId: required("integer"),

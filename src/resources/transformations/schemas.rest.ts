@@ -21,11 +21,10 @@ import {
   nullModes,
   recordKinds,
   runStates,
-  type Transformation,
   type TransformationInput,
   type TransformationRun,
 } from "./schema.ts";
-import type { TransformationChange } from "./transformations.ts";
+import type { TransformationChange, TransformationWithRun } from "./transformations.ts";
 import { refuseUnusableWebhook, type WebhookInput } from "./webhooks/webhook.ts";
 
 export const queryField = textField("One SQL query; its columns are the values of the records", {
@@ -148,12 +147,35 @@ const marks = Type.Unsafe<Readonly<Record<string, number>>>({
   description: "The marks of `is_new` by name",
 });
 
+const count = (description: string) => Type.Integer({ description, minimum: 0 });
+
+/** What a run and the last run of a transformation have in common. */
+const runFields = {
+  status: Type.Enum([...runStates]),
+  startedBy: Type.String({ description: "The account or user that started it" }),
+  read: count("Rows of the result"),
+  created: count("Created records"),
+  changed: count("Changed records"),
+  unchanged: count("Rows that change nothing, which are not written"),
+  deleted: count("Deleted records"),
+  refused: count("Refused rows"),
+  problem: Type.Optional(Type.String({ description: "Why it failed, and which rows are written" })),
+  startedTime: Type.Integer(),
+  endedTime: Type.Optional(Type.Integer()),
+};
+
+const lastRun = Type.Object(
+  { id: Type.Integer(), ...runFields },
+  { title: "TransformationLastRun", description: "The run that was started last" },
+);
+
 export const transformationSchema = Type.Object(
   {
     id: Type.Integer(),
     ...fields,
     schedule: Type.Optional(schedule),
     nextTime: Type.Optional(Type.Integer({ description: "When the next run is due" })),
+    lastRun: Type.Optional(lastRun),
     webhook: Type.Optional(webhook),
     owner: Type.String({ description: "The account that saved it last; runs have its rights" }),
     ownerId: Type.Integer(),
@@ -175,8 +197,6 @@ const rowError = Type.Object(
   { title: "TransformationRowError" },
 );
 
-const count = (description: string) => Type.Integer({ description, minimum: 0 });
-
 const delivery = Type.Object(
   {
     state: Type.Enum([...deliveryStates]),
@@ -192,19 +212,9 @@ export const runSchema = Type.Object(
   {
     id: Type.Integer(),
     transformationId: Type.Integer(),
-    status: Type.Enum([...runStates]),
-    startedBy: Type.String({ description: "The account or user that started it" }),
-    read: count("Rows of the result"),
-    created: count("Created records"),
-    changed: count("Changed records"),
-    unchanged: count("Rows that change nothing, which are not written"),
-    deleted: count("Deleted records"),
-    refused: count("Refused rows"),
-    problem: Type.Optional(Type.String({ description: "Why it failed, and which rows are written" })),
+    ...runFields,
     errors: Type.Array(rowError, { description: "The first refused rows" }),
     marks: Type.Optional(marks),
-    startedTime: Type.Integer(),
-    endedTime: Type.Optional(Type.Integer()),
     delivery: Type.Optional(delivery),
   },
   { title: "TransformationRun" },
@@ -313,7 +323,7 @@ export function transformationChangeOf(
   };
 }
 
-export const transformationJson = (found: Transformation) => ({
+export const transformationJson = (found: TransformationWithRun) => ({
   id: found.id,
   externalId: found.externalId,
   name: found.name,
@@ -324,6 +334,7 @@ export const transformationJson = (found: Transformation) => ({
   onError: found.onError,
   schedule: found.schedule,
   nextTime: found.nextTime,
+  lastRun: found.lastRun,
   webhook: found.webhook && { url: found.webhook.url, onRefusals: found.webhook.onRefusals },
   owner: found.owner,
   ownerId: found.ownerId,

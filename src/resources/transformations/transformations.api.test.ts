@@ -312,6 +312,23 @@ test("runs are listed; only one runs at a time; a cancelled run writes nothing",
   assert.deepEqual((await ask("GET /assets?externalId=s")).items, []);
 });
 
+test("a transformation has its last run, in the list too, without the rows that it refused", async () => {
+  await putRaw("numbers", [["one", { count: "many" }]]);
+  const query = "SELECT key AS externalId, count AS startTime FROM erp.numbers";
+  const id = await transformation("last run", query, { destination: { type: "events" }, onError: "skip" });
+  const found = async (path: string) => (await ask(path)).items.find((one) => one["id"] === id)!;
+  assert.equal((await found(`GET /transformations/${id}`))["lastRun"], undefined);
+  await run(id);
+  const last = await run(id);
+  assert.equal((last["errors"] as unknown[]).length, 1);
+  const { transformationId: _, errors: __, marks: ___, ...expected } = last;
+  for (const path of [`GET /transformations/${id}`, "GET /transformations?limit=1000"])
+    assert.deepEqual((await found(path))["lastRun"], expected, path);
+  const item = { id, name: { set: "Last run" } };
+  const { items } = await ask("POST /transformations/update", { items: [item] });
+  assert.deepEqual(items[0]!["lastRun"], expected);
+});
+
 test("a restart fails the runs that it interrupted, and they can be started again", async () => {
   const slow = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000)
     SELECT 's2' AS externalId, 'S' AS name, max(i) AS description FROM n`;

@@ -19,6 +19,7 @@ const transformations = recordSection({
     ownerId: __,
     marks: ___,
     nextTime: ____,
+    lastRun: _____,
     webhook,
     schedule,
     ...transformation

@@ -40,7 +40,7 @@ import {
   deleteTransformations,
   getTransformation,
   listTransformations,
-  type Transformation,
+  type TransformationWithRun,
   updateTransformations,
 } from "./transformations.ts";
 
@@ -79,7 +79,7 @@ const resetBody = Type.Object({
   mark: Type.Optional(textField("The name of the mark; absent: all marks", { min: 1 })),
 });
 
-const response = (found: readonly Transformation[]) => itemsResponse(found.map(transformationJson));
+const response = (found: readonly TransformationWithRun[]) => itemsResponse(found.map(transformationJson));
 
 const definitions: readonly Route[] = [
   route({

@@ -18,16 +18,20 @@ import { refuseTakenExternalIds } from "../common/external-ids.ts";
 import { actionsOf } from "./destinations/destinations.rest.ts";
 import { refuseCycles, refuseUnknownBefore, scheduleColumns } from "./schedules/schedule.ts";
 import {
+  type LastRun,
   type Timing,
   type Transformation,
   type TransformationInput,
   transformationRunTable,
   transformationTable,
 } from "./schema.ts";
-
 import { type WebhookInput, webhookRecord } from "./webhooks/webhook.ts";
 
 export type { Transformation, TransformationInput, TransformationRun } from "./schema.ts";
+
+export interface TransformationWithRun extends Transformation {
+  readonly lastRun?: LastRun;
+}
 
 /** Values to set; an absent member leaves its value. */
 export type TransformationChange = { readonly id: number } & {
@@ -99,11 +103,34 @@ function refuseOtherActions(rows: readonly Transformation[]): void {
 export async function listTransformations(
   ctx: RequestContext,
   { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
-): Promise<Page<Transformation>> {
+): Promise<Page<TransformationWithRun>> {
   const visible = and(permittedFor(ctx, "READ"), filter);
-  return ctx.catalog.read(ctx.projectId, (tx) =>
-    readPage(tx, transformationTable, { filter: visible, order: byId, page }),
-  );
+  return ctx.catalog.read(ctx.projectId, async (tx) => {
+    const found = await readPage(tx, transformationTable, { filter: visible, order: byId, page });
+    return { ...found, items: await withLastRuns(tx, found.items) };
+  });
+}
+
+const lastRunFields: readonly (keyof LastRun)[] = [
+  ...(["id", "status", "startedBy", "startedTime", "endedTime", "problem"] as const),
+  ...(["read", "created", "changed", "unchanged", "deleted", "refused"] as const),
+];
+
+/** Adds the last run of each, without its refused rows: these can be long. */
+export async function withLastRuns(
+  tx: CatalogReader,
+  rows: readonly Transformation[],
+): Promise<TransformationWithRun[]> {
+  const ids = rows.flatMap(({ lastRunId }) => lastRunId ?? []);
+  if (ids.length === 0) return [...rows];
+  const page = { limit: ids.length };
+  const question = { filter: oneOf("id", ids), order: byId, page, fields: lastRunFields };
+  const runs: readonly LastRun[] = await tx.find(transformationRunTable, question);
+  const byRunId = new Map(runs.map((run) => [run.id, run]));
+  return rows.map((row) => {
+    const lastRun = row.lastRunId === undefined ? undefined : byRunId.get(row.lastRunId);
+    return lastRun ? { ...row, lastRun } : row;
+  });
 }
 
 /** Counts the matching transformations. */
@@ -113,8 +140,11 @@ export async function countTransformations(ctx: RequestContext, filter: Filter):
 }
 
 /** Refuses (404) an unknown transformation. */
-export const getTransformation = (ctx: RequestContext, id: number): Promise<Transformation> =>
-  ctx.catalog.read(ctx.projectId, (tx) => requireTransformation(tx, ctx, id, "READ"));
+export const getTransformation = (ctx: RequestContext, id: number): Promise<TransformationWithRun> =>
+  ctx.catalog.read(ctx.projectId, async (tx) => {
+    const [found] = await withLastRuns(tx, [await requireTransformation(tx, ctx, id, "READ")]);
+    return found!;
+  });
 
 export async function requireTransformation(
   tx: CatalogReader,
@@ -134,7 +164,7 @@ export async function requireTransformation(
 export async function updateTransformations(
   ctx: RequestContext,
   changes: readonly TransformationChange[],
-): Promise<Transformation[]> {
+): Promise<TransformationWithRun[]> {
   const permitted = permittedFor(ctx, "WRITE");
   const owner = ownerOf(ctx);
   const named = { ids: changes.map(({ id }) => id), field: "items" };
@@ -159,7 +189,7 @@ export async function updateTransformations(
     const lost = before.map(({ externalId }) => externalId).filter((name) => !names.has(name));
     await refuseUnknownBefore(tx, after, lost);
     await refuseCycles(tx, after);
-    return after;
+    return withLastRuns(tx, after);
   });
 }
 

@@ -5,9 +5,10 @@ import { useProject } from "../../session/session.ts";
 import { transformationsQuery } from "../../ui/transformation-list.ts";
 import type { Timing } from "./transformation-fields.ts";
 import type { InputsProps } from "./transformation-form.tsx";
+import { unscheduledText } from "./transformations-data.ts";
 
 const timings: readonly { readonly value: Timing; readonly label: string }[] = [
-  { value: "none", label: "Only when a person starts it" },
+  { value: "none", label: unscheduledText },
   { value: "cron", label: "At times of the day or week" },
   { value: "minutes", label: "At an interval" },
   { value: "after", label: "After another transformation" },

@@ -10,8 +10,11 @@ import { timeText } from "../../lib/format.ts";
 
 const runsShown = 100;
 /** Schedules start runs while one looks at the page. */
-export const everyMs = 10_000;
+const everyMs = 10_000;
 const runningEveryMs = 1_000;
+
+/** After how long the page reads again. */
+export const pollMs = (isAnyRunning: boolean): number => (isAnyRunning ? runningEveryMs : everyMs);
 
 export const transformationQuery = (project: string, id: number) =>
   queryOptions({
@@ -22,15 +25,17 @@ export const transformationQuery = (project: string, id: number) =>
   });
 
 /** The latest runs, the last one first. */
-export const runsQuery = (project: string, id: number, limit = runsShown) =>
+export const runsQuery = (project: string, id: number) =>
   queryOptions({
-    queryKey: ["transformations", project, "runs", id, limit],
+    queryKey: ["transformations", project, "runs", id],
     queryFn: async ({ signal }) =>
-      (await getTransformationsByTransformationIdRuns(project, id, { limit }, { signal })).data.items,
-    refetchInterval: ({ state }) => (isRunning(state.data?.[0]) ? runningEveryMs : everyMs),
+      (await getTransformationsByTransformationIdRuns(project, id, { limit: runsShown }, { signal })).data
+        .items,
+    refetchInterval: ({ state }) => pollMs(isRunning(state.data?.[0])),
   });
 
-export const isRunning = (run: TransformationRun | undefined): boolean => run?.status === "RUNNING";
+export const isRunning = (run: Pick<TransformationRun, "status"> | undefined): boolean =>
+  run?.status === "RUNNING";
 
 /** A change of transformations or runs; afterwards the pages show it. */
 export function useTransformationsChange<Input = void, Result = unknown>(
@@ -50,9 +55,12 @@ export function destinationText({ type, database, table, sequence }: Transformat
   return type === "files" ? "metadata of files" : type;
 }
 
+/** Of a transformation without a schedule. */
+export const unscheduledText = "Only when it is started";
+
 /** When it runs by itself: `every 15 min`, `after plant-tree`. */
 export function scheduleText({ schedule }: Pick<Transformation, "schedule">): string {
-  if (schedule === undefined) return "only when it is started";
+  if (schedule === undefined) return unscheduledText;
   if ("cron" in schedule) return `${schedule.cron} (${schedule.timeZone})`;
   return "after" in schedule ? `after ${schedule.after}` : `every ${schedule.everyMinutes} min`;
 }

@@ -4,8 +4,8 @@ import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus, Search, Workflow } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import type { Transformation, TransformationRun } from "../../api/generated.ts";
+import { useState } from "react";
+import type { Transformation } from "../../api/generated.ts";
 import { ageText, countText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
@@ -17,7 +17,7 @@ import { isCalled, transformationsQuery } from "../../ui/transformation-list.ts"
 import { useNow } from "../../ui/use-now.ts";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { NewTransformation } from "./transformation-form.tsx";
-import { destinationText, everyMs, nextRunText, runsQuery, scheduleText } from "./transformations-data.ts";
+import { destinationText, isRunning, nextRunText, pollMs, scheduleText } from "./transformations-data.ts";
 
 const typingPauseMs = 200;
 
@@ -25,7 +25,10 @@ export function TransformationsPage() {
   const project = useProject();
   const { query = "" } = useSearch({ from: "/frame/transformations" });
   const navigate = useNavigate({ from: "/transformations" });
-  const list = useQuery({ ...transformationsQuery(project), refetchInterval: everyMs });
+  const list = useQuery({
+    ...transformationsQuery(project),
+    refetchInterval: ({ state }) => pollMs(state.data?.some(({ lastRun }) => isRunning(lastRun)) ?? false),
+  });
   const rows = list.data?.filter((one) => isCalled(one, query)) ?? [];
   const search = useDebouncedCallback(
     (text: string) => void navigate({ search: { query: text || undefined }, replace: true }),
@@ -96,11 +99,11 @@ const columns: readonly TableColumn<Transformation>[] = [
   },
   {
     ...{ key: "last", label: "Last run", width: "185px" },
-    cell: ({ id }) => <LastRun id={id}>{({ status }) => <StatusBadge status={status} />}</LastRun>,
+    cell: ({ lastRun }) => (lastRun ? <StatusBadge status={lastRun.status} /> : "–"),
   },
   {
     ...{ key: "started", label: "Started", width: "120px", isOptional: true },
-    cell: ({ id }) => <LastRun id={id}>{({ startedTime }) => <Age timeMs={startedTime} />}</LastRun>,
+    cell: ({ lastRun }) => (lastRun ? <Age timeMs={lastRun.startedTime} /> : "–"),
   },
   {
     ...{ key: "schedule", label: "Runs", width: "minmax(140px, 1fr)", isOptional: true },
@@ -108,18 +111,6 @@ const columns: readonly TableColumn<Transformation>[] = [
   },
   { key: "next", label: "Next run", width: "170px", isOptional: true, cell: nextRunText },
 ];
-
-interface LastRunProps {
-  readonly id: number;
-  children(run: TransformationRun): ReactNode;
-}
-
-function LastRun({ id, children }: LastRunProps) {
-  const { data, isError } = useQuery(runsQuery(useProject(), id, 1));
-  if (isError) return "not known";
-  if (data === undefined) return "…";
-  return data[0] ? children(data[0]) : "–";
-}
 
 const Age = ({ timeMs }: { timeMs: number }) => (
   <span title={timeText(timeMs)}>{ageText(timeMs, useNow(1_000))}</span>

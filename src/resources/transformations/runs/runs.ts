@@ -18,7 +18,12 @@ import {
   transformationRunTable,
   transformationTable,
 } from "../schema.ts";
-import { permittedFor, requireTransformation } from "../transformations.ts";
+import {
+  permittedFor,
+  requireTransformation,
+  type TransformationWithRun,
+  withLastRuns,
+} from "../transformations.ts";
 import { withDelivery } from "../webhooks/delivery.ts";
 import { execute } from "./execution.ts";
 
@@ -50,6 +55,7 @@ export async function startIn(
 ) {
   const run = newRun(services, transformation, startedBy);
   await tx.insert(transformationRunTable, [run]);
+  await tx.setColumns(transformationTable, ["lastRunId"], [{ id: transformation.id, lastRunId: run.id }]);
   await dropOldest(tx, transformation.id);
   return Object.assign((project: KeyProject) => work(services, project, { run, transformation }), { run });
 }
@@ -176,14 +182,14 @@ export async function cancelRun(ctx: RequestContext, name: RunName): Promise<Tra
 /**
  * Forgets a mark of `is_new`, or all, so that the next run has all rows again. Refuses (409) while it runs.
  */
-export const resetMarks = (ctx: RequestContext, id: number, mark?: string): Promise<Transformation> =>
+export const resetMarks = (ctx: RequestContext, id: number, mark?: string): Promise<TransformationWithRun> =>
   ctx.catalog.write(ctx.projectId, async (tx) => {
     const transformation = await requireTransformation(tx, ctx, id, "WRITE");
     await refuseRunning(tx, transformation);
     const kept = Object.entries(transformation.marks).filter(([name]) => mark !== undefined && name !== mark);
     const changed = { ...transformation, marks: Object.fromEntries(kept) };
     await tx.replace(transformationTable, [changed]);
-    return changed;
+    return (await withLastRuns(tx, [changed]))[0]!;
   });
 
 /** Marks the runs of servers that have ended as failed. */
