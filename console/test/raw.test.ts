@@ -249,14 +249,14 @@ describe("an upload of CSV", () => {
     await console.release(page);
   });
 
-  it("that is refused says why, and continues after the last row that was written", async () => {
+  it("that is refused says why, and continues after the last row; a lost connection delays it", async () => {
     const page = await console.open({ path: "/raw?database=ERP" });
     let requests = 0;
-    await page.route("**/raw/ERP/resumed/create*", (route) =>
-      ++requests === 2
-        ? route.fulfill({ status: 403, json: { error: { message: "Not now" } } })
-        : route.continue(),
-    );
+    await page.route("**/raw/ERP/resumed/create*", (route) => {
+      requests++;
+      if (requests === 2) return route.fulfill({ status: 403, json: { error: { message: "Not now" } } });
+      return requests === 3 ? route.abort() : route.continue();
+    });
     await page.getByRole("button", { name: "Upload CSV" }).click();
     const file = { name: "resumed.csv", mimeType: "text/csv", buffer: spreadsheet(12_000) };
     await page.locator("input[type=file]").setInputFiles(file);
@@ -267,7 +267,7 @@ describe("an upload of CSV", () => {
     await page.getByText("5\u202f000 rows written").waitFor();
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("All rows are written: 12\u202f000 rows written").waitFor();
-    assert.equal(requests, 4, "the first 5,000 rows were sent once");
+    assert.equal(requests, 5, "the first 5,000 rows were sent once");
     const { json } = await console.server.ask.v06("GET /raw/ERP/resumed?limit=1&includeRowCount=true");
     assert.equal((json as { data: { rowCount: number } }).data.rowCount, 12_000);
     await page.context().close();

@@ -3,11 +3,13 @@ import { QueryClient } from "@tanstack/react-query";
 import { seenGroupId, setSeenGroup } from "../session/see-as.ts";
 import { baseUrl } from "./base.ts";
 import { type Connection, watchConnection } from "./connection.ts";
-import { statusOf } from "./errors.ts";
+import { isConnectionLost, statusOf } from "./errors.ts";
 import { defaults } from "./generated.ts";
 
 const staleMs = 15_000;
 const retriesMax = 2;
+const firstRetryMs = 1_000;
+const reconnectEveryMs = 2_000;
 
 /** A failure that a repeated request may mend: the server was busy or not there. */
 const isTemporary = (problem: unknown): boolean =>
@@ -26,7 +28,10 @@ export function openBackend(): Backend {
         staleTime: staleMs,
         // Whether the server can be reached is for `watchConnection` to say, not for the browser.
         networkMode: "always",
-        retry: (count, problem) => count < retriesMax && isTemporary(problem),
+        // While there is no connection a page keeps what was loaded last, and a notice says so.
+        retry: (count, problem) => isConnectionLost(problem) || (count < retriesMax && isTemporary(problem)),
+        retryDelay: (count, problem) =>
+          isConnectionLost(problem) ? reconnectEveryMs : firstRetryMs * 2 ** count,
       },
     },
   });

@@ -1,6 +1,6 @@
 // Sends the bytes of a file to the link of a resumable upload, in chunks (docs/reference/files.md).
 import { HttpError } from "@oazapfts/runtime";
-import { statusOf } from "../api/errors.ts";
+import { isConnectionLost, statusOf } from "../api/errors.ts";
 import { defaults } from "../api/generated.ts";
 
 /** The bytes that the server has on disk. */
@@ -91,7 +91,7 @@ export async function withRetries<Result>(
 
 /** A failure that a later request may not have. */
 const isTemporary = (problem: unknown): boolean =>
-  problem instanceof TypeError || [429, 502, 503, 504].includes(statusOf(problem) ?? 0);
+  isConnectionLost(problem) || [429, 502, 503, 504].includes(statusOf(problem) ?? 0);
 
 const delay = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { createContext, type ReactNode, use, useEffect, useState, useSyncExternalStore } from "react";
 import { useProject } from "../session/session.ts";
 import { isUnfinished, type Upload, UploadQueue } from "./upload-queue.ts";
+import { warnBeforeUnload } from "./warn-before-unload.ts";
 
 const UploadsContext = createContext<UploadQueue | null>(null);
 
@@ -14,12 +15,9 @@ export function UploadsProvider({ children }: { children: ReactNode }) {
   );
   useEffect(() => {
     void queue.open();
-    const warn = (event: BeforeUnloadEvent) => {
-      if (queue.uploads().some(isUnfinished)) event.preventDefault();
-    };
-    addEventListener("beforeunload", warn);
+    const endWarning = warnBeforeUnload(() => queue.uploads().some(isUnfinished));
     return () => {
-      removeEventListener("beforeunload", warn);
+      endWarning();
       queue.close();
     };
   }, [queue]);

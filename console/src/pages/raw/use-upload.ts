@@ -2,6 +2,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { CsvFormat } from "../../lib/csv-file.ts";
+import { withRetries } from "../../uploads/transfer.ts";
+import { warnBeforeUnload } from "../../uploads/warn-before-unload.ts";
 import { batchesOf, type RowMapping } from "./csv-file.ts";
 import { type TableName, writeRows } from "./raw-data.ts";
 
@@ -18,34 +20,48 @@ export interface UploadState {
   /** The records of the file that are written or left out. */
   readonly recordsDone: number;
   readonly withoutKey: number;
+  /** It runs, and tries again to reach the server. */
+  readonly isWaiting: boolean;
   readonly problem?: unknown;
 }
 
-const idle: UploadState = { status: "idle", bytesRead: 0, recordsDone: 0, withoutKey: 0 };
+const idle: UploadState = {
+  ...{ status: "idle", bytesRead: 0, recordsDone: 0, withoutKey: 0, isWaiting: false },
+};
 
 export function useUpload() {
   const [state, setState] = useState(idle);
   const controller = useRef<AbortController>(undefined);
   const queryClient = useQueryClient();
   useEffect(() => () => controller.current?.abort(), []);
+  useEffect(() => (state.status === "running" ? warnBeforeUnload(() => true) : undefined), [state.status]);
   const run = async (plan: UploadPlan, skip: number) => {
     controller.current = new AbortController();
     const { signal } = controller.current;
     setState((now) => ({ ...now, status: "running", recordsDone: skip, problem: undefined }));
+    const onWaiting = () => setState((now) => ({ ...now, isWaiting: true }));
     try {
       for await (const batch of batchesOf(plan.file, plan.format, { mapping: plan.mapping, skip })) {
         signal.throwIfAborted();
-        if (batch.rows.length > 0) await writeRows(plan.target, batch.rows, signal);
+        const write = () => writeRows(plan.target, batch.rows, signal);
+        // Writing rows again leaves the same rows.
+        if (batch.rows.length > 0) await withRetries(write, { signal, onWaiting });
         rememberUpload(plan, batch.recordsRead);
         setState(({ withoutKey }) => ({
           ...{ status: "running", bytesRead: batch.bytesRead, recordsDone: batch.recordsRead },
           withoutKey: withoutKey + batch.withoutKey,
+          isWaiting: false,
         }));
       }
       rememberUpload(plan, 0);
       setState((now) => ({ ...now, status: "done" }));
     } catch (problem) {
-      setState((now) => ({ ...now, status: "stopped", ...(!signal.aborted && { problem }) }));
+      setState((now) => ({
+        ...now,
+        status: "stopped",
+        isWaiting: false,
+        ...(!signal.aborted && { problem }),
+      }));
     }
     await queryClient.invalidateQueries({ queryKey: ["raw"] });
   };
