@@ -235,6 +235,13 @@ const transformationRoute = createRoute({
   ),
 });
 
+/** Another address: the navigation leads on from there. */
+const otherRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "$",
+  component: NotFound,
+});
+
 const routeTree = rootRoute.addChildren([
   signInRoute,
   frameRoute.addChildren([
@@ -259,6 +266,7 @@ const routeTree = rootRoute.addChildren([
     operationsRoute,
     connectRoute,
     apiRoute,
+    otherRoute,
   ]),
 ]);
 

@@ -93,7 +93,7 @@ describe("accounts and keys", () => {
     await page.getByRole("button", { name }).click();
     for (const label of ["Requests a second", "Bytes a second"]) await dialog.getByLabel(label).fill("");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("5,000,000 bytes/s").waitFor({ state: "detached" });
+    await page.getByText("5,000,000 bytes/s").first().waitFor({ state: "detached" });
     await console.server.ask.v06("POST /apikeys/delete", { items: [made["id"]] });
     await closed(page);
   });

@@ -130,7 +130,7 @@ function routes(): string[] {
   const text = readFileSync(new URL("../src/routes.tsx", import.meta.url), "utf8");
   const declared = [...text.matchAll(/getParentRoute: \(\) => (\w+),\s+path: "([^"]+)"/g)];
   return declared
-    .filter(([, parent, path]) => parent === "frameRoute" || path === "/$id")
+    .filter(([, parent, path]) => (parent === "frameRoute" && path !== "$") || path === "/$id")
     .map(([, parent, path = ""]) => (parent === "frameRoute" ? path : `/assets${path}`))
     .map((path) => path.replaceAll(/\$\w+/g, "*"));
 }

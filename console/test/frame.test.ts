@@ -129,6 +129,43 @@ describe("the frame", () => {
     await console.release(page);
   });
 
+  it("returns the keyboard to where it was, after a dialog and after a request", async () => {
+    const page = await console.open({ path: "/events" });
+    const focused = (name: string) =>
+      page.waitForFunction(`document.activeElement?.textContent === ${JSON.stringify(name)}`);
+    await page.getByRole("button", { name: "New event" }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Add a pair" }).press("Enter");
+    await dialog.getByRole("button", { name: "Remove pair 1" }).press("Enter");
+    await focused("Add a pair");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await focused("New event");
+    await page.goto(`${console.server.baseUrl}/suggestions`);
+    const suggest = page.getByRole("button", { name: "Suggest assets for series" });
+    await suggest.press("Enter");
+    await page.getByText("300 series without an asset were compared").waitFor();
+    await focused("Suggest assets for series");
+    await console.release(page);
+  });
+
+  it("leads on from an address without a page", async () => {
+    const page = await console.open({ path: "/nowhere" });
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Series" }).click();
+    await page.getByRole("row", { name: "23-FT-1000" }).waitFor();
+    await console.release(page);
+  });
+
+  it("tells a fault of its own from a lost connection", async () => {
+    const page = await console.open({ path: "/" });
+    await page.route(/\/timeseries\?/, (route) => route.fulfill({ json: {} }));
+    await page.goto(`${console.server.baseUrl}/series`);
+    await page.getByRole("alert").getByText("This is a fault of the console").waitFor();
+    assert.equal(await page.getByText("The server cannot be reached").count(), 0);
+    await page.context().close();
+  });
+
   it("says that the connection is lost, and continues when it is back", async () => {
     const page = await console.open({ path: "/series" });
     await page.getByRole("row", { name: "23-FT-1000" }).waitFor();

@@ -349,7 +349,7 @@ describe("the window of a trend", () => {
     await page.context().close();
   });
 
-  it("is used by keyboard: arrows move the cursor, plus and minus zoom", async () => {
+  it("is used by keyboard: arrows move the cursor and zoom the values, plus and minus zoom", async () => {
     const page = await console.open({
       path: `/trend?series=valve&series=phase&${range(startMs, startMs + dayMs)}`,
     });
@@ -370,6 +370,12 @@ describe("the window of a trend", () => {
     await page.waitForURL(/start=2026-03-01T06/);
     await page.keyboard.press("-");
     await page.waitForURL(/start=2026-03-01T00/);
+    await page.keyboard.press("ArrowUp");
+    await page.waitForURL(/y=/);
+    await page.keyboard.press("0");
+    await page.waitForURL((url) => !url.searchParams.has("y"));
+    await page.getByRole("button", { name: "Remove phase" }).press("Enter");
+    await page.waitForFunction("document.activeElement?.ariaLabel === 'Remove valve'");
     await console.release(page);
   });
 });

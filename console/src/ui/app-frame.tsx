@@ -20,6 +20,7 @@ import { UploadsProvider } from "../uploads/uploads-context.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import classes from "./app-frame.module.css";
 import { ConnectionNotice } from "./connection-notice.tsx";
+import { useKeptFocus } from "./focus.ts";
 import { Logo } from "./logo.tsx";
 import { isFor, navigation } from "./navigation.ts";
 import { PagePending } from "./page-states.tsx";
@@ -37,6 +38,7 @@ export function AppFrame() {
   const { seenAs } = useSession();
   const [palette] = useState(() => new PaletteQuery());
   useHotkeys([["mod+K", palette.open]], []);
+  useKeptFocus();
   return (
     <UploadsProvider>
       <AppShell

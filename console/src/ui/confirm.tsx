@@ -2,6 +2,7 @@
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { messageOf } from "../api/errors.ts";
+import { useReturnedFocus } from "./focus.ts";
 
 interface ConfirmProps {
   readonly title: string;
@@ -18,6 +19,7 @@ interface ConfirmProps {
 }
 
 export function Confirm(props: ConfirmProps) {
+  useReturnedFocus();
   const { title, children, action, isDanger = true, isPending, problem, onConfirm, onClose } = props;
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>

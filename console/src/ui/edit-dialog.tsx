@@ -2,6 +2,7 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
 import { Refusal } from "./confirm.tsx";
+import { useReturnedFocus } from "./focus.ts";
 
 interface EditDialogProps {
   readonly title: string;
@@ -30,6 +31,7 @@ export function EditDialog({
   onClose,
   children,
 }: EditDialogProps) {
+  useReturnedFocus();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isComplete) onSave();

@@ -2,6 +2,7 @@
 import { ActionIcon, Button, Fieldset, Group, Stack } from "@mantine/core";
 import { Plus, X } from "lucide-react";
 import type { ReactNode } from "react";
+import { focusBeside } from "./focus.ts";
 
 interface FieldRow {
   /** Tells the rows of the form apart. */
@@ -31,13 +32,16 @@ export function FieldRows<One extends FieldRow>(props: FieldRowsProps<One>) {
     <Fieldset legend={legend}>
       <Stack gap={6}>
         {rows.map((one, index) => (
-          <Group key={one.row} gap={6} wrap={wrap ? "wrap" : "nowrap"}>
+          <Group key={one.row} data-row gap={6} wrap={wrap ? "wrap" : "nowrap"}>
             {renderFields(one, (part) => change(one.row, part), index + 1)}
             <ActionIcon
               variant="subtle"
               color="gray"
               aria-label={`Remove ${kind} ${index + 1}`}
-              onClick={() => onChange(rows.filter(({ row }) => row !== one.row))}
+              onClick={({ currentTarget }) => {
+                focusBelow(currentTarget.closest("[data-row]")!);
+                onChange(rows.filter(({ row }) => row !== one.row));
+              }}
             >
               <X size={15} aria-hidden />
             </ActionIcon>
@@ -55,4 +59,10 @@ export function FieldRows<One extends FieldRow>(props: FieldRowsProps<One>) {
       </Stack>
     </Fieldset>
   );
+}
+
+/** The row goes away with its focus. Below the last row is the button that adds one. */
+function focusBelow(row: Element): void {
+  const below = row.nextElementSibling as HTMLElement;
+  if (!focusBeside(row, "[aria-label^=Remove]", ["below"])) below.focus();
 }

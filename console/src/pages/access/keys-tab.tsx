@@ -1,5 +1,6 @@
 // The API keys of all accounts, or of one.
 import { ActionIcon, Button, Group, Select, Text } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Gauge, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
@@ -11,12 +12,13 @@ import { useNow } from "../../ui/use-now.ts";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import classes from "./access.module.css";
 import { useAccounts, useChange, useKeys } from "./data.ts";
-import { LimitKey, limitsText } from "./limit-key.tsx";
+import { LimitKey, limitTexts } from "./limit-key.tsx";
 import { NewKey } from "./new-key.tsx";
 
 const nowEveryMs = 30_000;
-/** Two lines: narrow windows show when the key expires below its account. */
+/** Two lines: narrow windows show when a key expires below its account, and then its limits. */
 const rowHeight = 46;
+const limitHeight = 18;
 
 export function KeysTab() {
   const { account } = useSearch({ from: "/frame/access" });
@@ -26,17 +28,21 @@ export function KeysTab() {
   const nameOf = (id: number) => accounts.data?.find((one) => one.id === id)?.uniqueName ?? String(id);
   const [limited, setLimited] = useState<ApiKey>();
   const columns = useColumns(nameOf, { onLimit: setLimited, onDelete: setDeleted });
+  const isNarrow = useMediaQuery("(max-width: 48em)");
   if (keys.isPending) return <Loading what="the keys" />;
   if (keys.isError) return <Failure problem={keys.error} onRetry={() => void keys.refetch()} />;
+  const rows = keys.data.filter(({ userId }) => account === undefined || userId === account);
+  const limitLines = isNarrow ? Math.max(0, ...rows.map(({ limits }) => limitTexts(limits).length)) : 0;
   return (
     <div className={classes["table"]}>
       <KeysToolbar accounts={accounts.data ?? []} account={account} />
       <VirtualTable
+        key={limitLines}
         label="Keys"
         columns={columns}
-        rows={keys.data.filter(({ userId }) => account === undefined || userId === account)}
+        rows={rows}
         rowKey={({ id }) => id}
-        rowHeight={rowHeight}
+        rowHeight={rowHeight + limitLines * limitHeight}
         empty={<Empty title="There are no keys">Pick an account above and create one.</Empty>}
       />
       {deleted && (
@@ -99,12 +105,14 @@ function useColumns(
   return [
     {
       ...{ key: "account", label: "Account", width: "minmax(110px, 1fr)" },
-      cell: ({ userId, expiresTime }) => (
+      cell: ({ userId, expiresTime, limits }) => (
         <>
           {nameOf(userId)}
-          <Text size="xs" c="var(--text-quiet)" hiddenFrom="sm">
-            {shortExpiryText(expiresTime, nowMs)}
-          </Text>
+          {[shortExpiryText(expiresTime, nowMs), ...limitTexts(limits)].map((line) => (
+            <Text key={line} size="xs" c="var(--text-quiet)" hiddenFrom="sm">
+              {line}
+            </Text>
+          ))}
         </>
       ),
     },
@@ -123,7 +131,7 @@ function useColumns(
     },
     {
       ...{ key: "limits", label: "Limits", width: "minmax(120px, 2fr)", isOptional: true },
-      cell: ({ limits }) => limitsText(limits),
+      cell: ({ limits }) => limitTexts(limits).join(", ") || "none",
     },
     {
       ...{ key: "actions", label: "", width: "64px" },

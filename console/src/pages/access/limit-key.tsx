@@ -8,14 +8,12 @@ import { useChange } from "./data.ts";
 const units = { requestsPerSecond: "requests", pointsPerSecond: "points", bytesPerSecond: "bytes" } as const;
 const names = Object.keys(units) as (keyof typeof units)[];
 
-/** Such as `50 requests/s`; "none" for a key without limits. */
-export function limitsText(limits: ApiKeyLimits = {}): string {
-  const texts = names.flatMap((name) => {
+/** Such as `50 requests/s`; nothing for a key without limits. */
+export const limitTexts = (limits: ApiKeyLimits = {}): string[] =>
+  names.flatMap((name) => {
     const perSecond = limits[name];
     return perSecond === undefined ? [] : [`${perSecond.toLocaleString("en")} ${units[name]}/s`];
   });
-  return texts.join(", ") || "none";
-}
 
 interface LimitKeyProps {
   readonly apiKey: ApiKey;

@@ -3,6 +3,7 @@ import { Button, Modal, NativeSelect, Stack, Text } from "@mantine/core";
 import { useState } from "react";
 import { postApikeys, type User } from "../../api/generated.ts";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { Secret } from "../../ui/secret.tsx";
 import { useChange } from "./data.ts";
 
@@ -17,6 +18,7 @@ const lifetimes = [
 ];
 
 export function NewKey({ account, onClose }: { account: Pick<User, "id" | "uniqueName">; onClose(): void }) {
+  useReturnedFocus();
   const [days, setDays] = useState("");
   const create = useChange({
     change: async (project, expiresTime: number | undefined) => {

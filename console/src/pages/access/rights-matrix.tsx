@@ -2,6 +2,7 @@
 import { Badge, Button, Checkbox, Group, Modal, NativeSelect, Stack, Text } from "@mantine/core";
 import { Fragment, useState } from "react";
 import { AssetPicker, usePickedNames } from "../../ui/asset-picker.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import classes from "./access.module.css";
 import { useCategories } from "./data.ts";
 import {
@@ -181,6 +182,7 @@ interface ScopePickerProps {
 }
 
 function ScopePicker({ title, choice, onChange, onClose }: ScopePickerProps) {
+  useReturnedFocus();
   const change = (ids: readonly string[]) => onChange({ ...choice, ids });
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>

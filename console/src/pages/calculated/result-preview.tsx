@@ -86,7 +86,7 @@ function ResultChart({ name, results }: ResultPreviewProps) {
       onMove={setZoomed}
       onMoved={nothing}
       onSelect={({ window }) => setZoomed(window)}
-      onRange={nothing}
+      onRanges={nothing}
       onReset={() => setZoomed(undefined)}
       onPoint={setCursorMs}
     />

@@ -1,7 +1,6 @@
 // Clickable areas over a drawing: each opens the asset of the tag at its place, with its latest values.
-import { Button, Group, Popover, Stack, Text } from "@mantine/core";
+import { Group, Popover, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Check, X } from "lucide-react";
 import type { ReactNode } from "react";
 import { getTimeseries, type Suggestion, type TimeSeries } from "../../api/generated.ts";
 import { ageText, countOf, valueText } from "../../lib/format.ts";
@@ -11,6 +10,7 @@ import { Refusal } from "../../ui/confirm.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { VerdictButtons } from "../../ui/verdict-buttons.tsx";
 import { useValuesInView } from "../series/values-in-view.ts";
 import { useReview } from "../suggestions/use-suggestions.ts";
 import classes from "./hotspots.module.css";
@@ -91,23 +91,10 @@ function Verdict({ tag: { id, tag, score } }: { tag: Suggestion }) {
       </Text>
       {mayReview && (
         <Group gap="xs">
-          <Button
-            size="compact-sm"
-            leftSection={<Check size={14} aria-hidden />}
-            disabled={isPending}
-            onClick={() => mutate({ verdict: "accept", items: [id] })}
-          >
-            Accept
-          </Button>
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={<X size={14} aria-hidden />}
-            disabled={isPending}
-            onClick={() => mutate({ verdict: "reject", items: [id] })}
-          >
-            Reject
-          </Button>
+          <VerdictButtons
+            {...{ size: "compact-sm", isMain: true, disabled: isPending }}
+            onVerdict={(verdict) => mutate({ verdict, items: [id] })}
+          />
         </Group>
       )}
       <Refusal problem={error} />

@@ -6,6 +6,7 @@ import { bytesText, countText } from "../../lib/format.ts";
 import { isForSomeRecords } from "../../session/rights.ts";
 import { useSession } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { useUploadQueue } from "../../uploads/uploads-context.tsx";
 import classes from "./files.module.css";
 import { useFolders } from "./folder-tree.tsx";
@@ -27,6 +28,7 @@ interface Target {
 }
 
 export function UploadDialog({ files, folder = "", onClose }: UploadDialogProps) {
+  useReturnedFocus();
   const queue = useUploadQueue();
   const needsAsset = isForSomeRecords(useSession(), "filesAcl", "WRITE");
   const [target, setTarget] = useState<Target>({ folder, type: "", assetIds: [] });

@@ -13,6 +13,7 @@ import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { MetadataCard } from "../../ui/facts.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { EditDescribed } from "./described-form.tsx";
 import { schedulesQuery, versionsQuery } from "./models-data.ts";
@@ -27,6 +28,7 @@ interface ModelDrawerProps {
 }
 
 export function ModelDrawer({ model, onClose }: ModelDrawerProps) {
+  useReturnedFocus();
   const project = useProject();
   const mayWrite = mayDo(useSession(), "modelHostingAcl", "WRITE");
   return (

@@ -14,6 +14,7 @@ import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts } from "../../ui/facts.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { useSeriesNames } from "../../ui/series-hits.ts";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -31,6 +32,7 @@ interface ScheduleProps {
 }
 
 export function ScheduleDrawer({ schedule, models, onClose }: ScheduleProps) {
+  useReturnedFocus();
   const project = useProject();
   const runs = useQuery(runsQuery(project, schedule.id));
   const mayWrite = mayDo(useSession(), "modelHostingAcl", "WRITE");

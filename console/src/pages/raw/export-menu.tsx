@@ -8,6 +8,7 @@ import { cellText, parseExact } from "../../lib/exact-json.ts";
 import { countText } from "../../lib/format.ts";
 import { saveFile } from "../../lib/save.ts";
 import { Refusal } from "../../ui/confirm.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { useLongRead } from "./long-read.ts";
 import { columnNamesOf, type RawRow, rowCountQuery, type TableName } from "./raw-data.ts";
 
@@ -55,6 +56,7 @@ interface ExportDialogProps {
 }
 
 function ExportDialog({ name, format, read, onClose }: ExportDialogProps) {
+  useReturnedFocus();
   const count = useQuery(rowCountQuery(name));
   const isRunning = read.rowsRead !== undefined;
   return (

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { countText } from "../../lib/format.ts";
 import { Refusal } from "../../ui/confirm.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { useLongRead } from "./long-read.ts";
 import { type ColumnProfile, distinctMax, Profile } from "./profile.ts";
 import { type RawRow, rowCountQuery, type TableName } from "./raw-data.ts";
@@ -15,6 +16,7 @@ interface ProfileDrawerProps {
 }
 
 export function ProfileDrawer({ name, rows, onClose }: ProfileDrawerProps) {
+  useReturnedFocus();
   const ofLoaded = useMemo(() => new Profile().add(rows), [rows]);
   const [ofAll, setOfAll] = useState<Profile>();
   const count = useQuery(rowCountQuery(name));

@@ -6,6 +6,7 @@ import { useState } from "react";
 import { timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useSession } from "../../session/session.ts";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { DeleteRow } from "./delete-dialogs.tsx";
 import classes from "./raw.module.css";
@@ -18,6 +19,7 @@ interface RowDrawerProps {
 }
 
 export function RowDrawer({ name, rowKey, onClose }: RowDrawerProps) {
+  useReturnedFocus();
   const row = useQuery(rowQuery(name, rowKey));
   const [isDeleting, setIsDeleting] = useState(false);
   return (

@@ -7,6 +7,7 @@ import { useState } from "react";
 import { type CsvFormat, formatOf, previewOf } from "../../lib/csv-file.ts";
 import { countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { Failure } from "../../ui/page-states.tsx";
 import type { RowMapping } from "./csv-file.ts";
 import { UploadPreview } from "./upload-preview.tsx";
@@ -24,6 +25,7 @@ export function UploadDialog({
   table: givenTable,
   onClose,
 }: UploadDialogProps) {
+  useReturnedFocus();
   const project = useProject();
   const navigate = useNavigate();
   const upload = useUpload();
@@ -58,6 +60,7 @@ export function UploadDialog({
             leftSection={<FileUp size={15} aria-hidden />}
             value={file}
             onChange={choose}
+            data-autofocus
           />
           <TargetNames isGiven={givenTable !== undefined} {...{ database, table, setDatabase, setTable }} />
           {source.problem !== null && <Failure problem={source.problem} />}

@@ -8,6 +8,7 @@ import { countText } from "../../lib/format.ts";
 import { localTimeMs, localTimeText } from "../../lib/local-time.ts";
 import { useProject } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { usePointCount } from "./all-time.ts";
 
 const hourMs = 3_600_000;
@@ -19,6 +20,7 @@ interface DeletePointsProps {
 }
 
 export function DeletePoints({ series: { id, name }, onDeleted, onClose }: DeletePointsProps) {
+  useReturnedFocus();
   const project = useProject();
   const [now] = useState(Date.now);
   const [start, setStart] = useState<string | null>(localTimeText(now - hourMs));

@@ -1,7 +1,7 @@
 // Suggested links of series and drawings to assets, for a person who accepts or rejects them.
 import { Button, Group, Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { Check, Link2, WandSparkles, X } from "lucide-react";
+import { Link2, WandSparkles } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Suggestion } from "../../api/generated.ts";
 import { addressOf } from "../../lib/address.ts";
@@ -12,10 +12,11 @@ import { Refusal } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { type Verdict, VerdictButtons } from "../../ui/verdict-buttons.tsx";
 import { type SuggestionsSearch, suggestionsSearch } from "./search.ts";
 import classes from "./suggestions.module.css";
 import { SuggestionsTable } from "./suggestions-table.tsx";
-import { filterOf, useComputation, useReview, useSuggestionList, type Verdict } from "./use-suggestions.ts";
+import { filterOf, useComputation, useReview, useSuggestionList } from "./use-suggestions.ts";
 
 export function SuggestionsPage() {
   const search = useSearch({ from: "/frame/suggestions" });
@@ -148,23 +149,12 @@ function Review({ rows, mayReview }: { rows: readonly Suggestion[]; mayReview: b
     <>
       {mayReview && (
         <Group gap="xs" mb="sm" role="toolbar" aria-label="Review of the selected suggestions">
-          <Button
+          <VerdictButtons
             size="xs"
-            leftSection={<Check size={14} aria-hidden />}
+            {...{ what, isMain: true }}
             disabled={selected.length === 0 || isWaiting}
-            onClick={() => void review("accept", selected)}
-          >
-            Accept {what}
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<X size={14} aria-hidden />}
-            disabled={selected.length === 0 || isWaiting}
-            onClick={() => void review("reject", selected)}
-          >
-            Reject {what}
-          </Button>
+            onVerdict={(verdict) => void review(verdict, selected)}
+          />
           <Text size="xs" c="var(--text-quiet)" className={classes["keys"]}>
             In a row: A accepts, R rejects, space selects, arrows move
           </Text>

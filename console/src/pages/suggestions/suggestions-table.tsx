@@ -1,13 +1,14 @@
 // The rows of suggestions: both names, the score, and the buttons of the review. On a narrow window each row
 // is a card.
-import { Badge, Button, Checkbox } from "@mantine/core";
-import { Check, X } from "lucide-react";
+import { Badge, Checkbox } from "@mantine/core";
 import { type KeyboardEvent, useRef } from "react";
 import type { Suggestion } from "../../api/generated.ts";
+import { focusBeside } from "../../ui/focus.ts";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
+import { type Verdict, VerdictButtons } from "../../ui/verdict-buttons.tsx";
 import classes from "./suggestions.module.css";
-import { useSubjectNames, type Verdict } from "./use-suggestions.ts";
+import { useSubjectNames } from "./use-suggestions.ts";
 
 interface TableProps {
   readonly rows: readonly Suggestion[];
@@ -82,30 +83,22 @@ interface RowProps extends Pick<TableProps, "mayReview" | "onReview"> {
   onChoose(): void;
 }
 
-/** Moves the focus to the row below or above, as far as there is one. */
-function focusBeside(row: Element, ...sides: readonly (keyof typeof siblings)[]): boolean {
-  const boxes = sides.map((side) => row[siblings[side]]?.querySelector<HTMLElement>("input[type=checkbox]"));
-  const box = boxes.find((one) => one != null);
-  box?.focus();
-  return box != null;
-}
-
-const siblings = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" } as const;
+const checkbox = "input[type=checkbox]";
 
 function Row({ row, subject, asset, isChosen, isPending, mayReview, onChoose, onReview }: RowProps) {
   const { id, seriesId, fileId, page, assetId, tag, score } = row;
   const element = useRef<HTMLDivElement>(null);
   const review = (verdict: Verdict) => {
     // The row goes away with its focus.
-    focusBeside(element.current!, "ArrowDown", "ArrowUp");
+    focusBeside(element.current!, checkbox);
     onReview(verdict, id);
   };
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey && !event.repeat;
     const verdict = ({ a: "accept", r: "reject" } as const)[event.key.toLowerCase()];
     if (verdict && mayReview && isPlain) review(verdict);
-    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
-    if (focusBeside(event.currentTarget, event.key)) event.preventDefault();
+    const side = ({ ArrowDown: "below", ArrowUp: "above" } as const)[event.key];
+    if (side && focusBeside(event.currentTarget, checkbox, [side])) event.preventDefault();
   };
   return (
     <div role="row" ref={element} className={classes["row"]} onKeyDown={onKeyDown}>
@@ -139,7 +132,11 @@ function Row({ row, subject, asset, isChosen, isPending, mayReview, onChoose, on
       </div>
       <div role="cell" className={classes["review"]}>
         {mayReview ? (
-          <Verdicts {...{ row, subject, asset, isPending }} onReview={review} />
+          <VerdictButtons
+            {...{ size: "compact-sm", subject: `${subject}, ${asset}`, disabled: isPending }}
+            verdicts={verdictsOf[row.state]}
+            onVerdict={review}
+          />
         ) : (
           <State row={row} />
         )}
@@ -148,43 +145,9 @@ function Row({ row, subject, asset, isChosen, isPending, mayReview, onChoose, on
   );
 }
 
+const verdictsOf = { OPEN: ["accept", "reject"], ACCEPTED: ["reject"], REJECTED: ["accept"] } as const;
 const stateTexts = { OPEN: "Open", ACCEPTED: "Accepted", REJECTED: "Rejected" } as const;
 
 const State = ({ row: { state } }: { row: Suggestion }) => (
   <Badge variant="default">{stateTexts[state]}</Badge>
 );
-
-interface VerdictsProps extends Pick<RowProps, "row" | "subject" | "asset" | "isPending"> {
-  onReview(verdict: Verdict): void;
-}
-
-function Verdicts({ row: { state }, subject, asset, isPending, onReview }: VerdictsProps) {
-  return (
-    <>
-      {state !== "ACCEPTED" && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Accept ${subject}, ${asset}`}
-          leftSection={<Check size={14} aria-hidden />}
-          disabled={isPending}
-          onClick={() => onReview("accept")}
-        >
-          Accept
-        </Button>
-      )}
-      {state !== "REJECTED" && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={`Reject ${subject}, ${asset}`}
-          leftSection={<X size={14} aria-hidden />}
-          disabled={isPending}
-          onClick={() => onReview("reject")}
-        >
-          Reject
-        </Button>
-      )}
-    </>
-  );
-}

@@ -17,6 +17,7 @@ import {
 } from "../../api/generated.ts";
 import { cursorPage, listQuery } from "../../api/list-pages.ts";
 import { useProject } from "../../session/session.ts";
+import type { Verdict } from "../../ui/verdict-buttons.tsx";
 import type { SuggestionsSearch } from "./search.ts";
 
 const pageSize = 100;
@@ -37,8 +38,6 @@ export function useSuggestionList(search: SuggestionsSearch) {
     }),
   );
 }
-
-export type Verdict = "accept" | "reject";
 
 /**
  * Accepts or rejects suggestions, one review after the other; the lists and records with them are read again,

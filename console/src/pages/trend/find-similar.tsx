@@ -101,8 +101,11 @@ function SimilarWindows({ pattern, onChange }: SimilarWindowsProps) {
   const { window, isMeasured, timeZone } = pattern;
   const { run, start, cancel } = useSimilarSearch();
   const part = isMeasured ? ", between the cursors" : "";
+  const panel = useRef<HTMLDivElement>(null);
+  // The panel does not keep the focus: one moves the trend while it is open.
+  useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   return (
-    <Stack gap="sm">
+    <Stack gap="sm" ref={panel} tabIndex={-1} role="region" aria-label="Find similar windows">
       <Text size="sm">{`From ${timeText(window.startMs, timeZone)}, ${lengthText(window)}${part}`}</Text>
       {!isMeasured && (
         <Text size="xs" c="var(--text-quiet)">

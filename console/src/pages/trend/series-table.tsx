@@ -8,6 +8,7 @@ import { pointsIn, type TimeWindow } from "../../ui/chart/columns.ts";
 import type { Measure } from "../../ui/chart/measure-cursors.tsx";
 import { numberAt, timeOfValue, valueText } from "../../ui/chart/tooltip.tsx";
 import { type Fault, faultText } from "../../ui/expression/fault.ts";
+import { focusBeside } from "../../ui/focus.ts";
 import { resolutionText } from "./resolution.ts";
 import { type Statistics, statisticsOf } from "./statistics.ts";
 import classes from "./trend.module.css";
@@ -152,7 +153,10 @@ const RowButtons = memo(function RowButtons({ series, onRemove, onEdit }: RowBut
         variant="subtle"
         color="gray"
         aria-label={`Remove ${series.name}`}
-        onClick={() => onRemove(series.key)}
+        onClick={({ currentTarget }) => {
+          focusBeside(currentTarget.closest("tr")!, "[aria-label^=Remove]");
+          onRemove(series.key);
+        }}
       >
         <X size={14} aria-hidden />
       </ActionIcon>

@@ -6,6 +6,7 @@ import {
   type KeyboardEvent,
   memo,
   type ReactNode,
+  type RefObject,
   useEffect,
   useLayoutEffect,
   useRef,
@@ -39,12 +40,14 @@ interface ChartProps extends Omit<Picture, "isMoving" | "window">, Moving, Gestu
 const helpId = "chart-help";
 const keyZoom = 2;
 const keyPan = 0.2;
+const keyValueZoom = 1.25;
 const keySteps = 100;
 
 export const Chart = memo(function Chart(props: ChartProps) {
   const { label, lines, bands, timeZone, cursorMs, children, onPoint } = props;
   const { ref, width, height } = useElementSize();
   const [area, setArea] = useState<PlotArea>();
+  const plot = useRef<Plot>(null);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const isReady = width > 0 && height > 0;
   return (
@@ -56,18 +59,18 @@ export const Chart = memo(function Chart(props: ChartProps) {
       aria-describedby={helpId}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: the role application takes the keyboard.
       tabIndex={0}
-      onKeyDown={(event) => onKey(event, props)}
+      onKeyDown={(event) => onKey(event, props, plot.current)}
       onBlur={() => onPoint(undefined)}
     >
       <Text id={helpId} className={classes["help"]}>
-        Arrow keys move the cursor, plus and minus zoom, Shift with an arrow key pans, 0 resets the value
-        axes.
+        The arrow keys left and right move the cursor, with Shift they pan. Plus and minus zoom. The arrow
+        keys up and down zoom the value axes, 0 resets these.
       </Text>
       <div ref={ref} className={classes["canvas"]}>
         {isReady && (
           <PlotHost
             key={`${axesOf(lines).join("|")} ${scheme} ${timeZone}`}
-            {...{ props, width, height, scheme, setArea }}
+            {...{ props, plot, width, height, scheme, setArea }}
           />
         )}
       </div>
@@ -105,6 +108,7 @@ const axesOf = (lines: readonly ChartLine[]): string[] => {
 
 interface PlotHostProps {
   readonly props: ChartProps;
+  readonly plot: RefObject<Plot | null>;
   readonly width: number;
   readonly height: number;
   readonly scheme: "light" | "dark";
@@ -112,10 +116,9 @@ interface PlotHostProps {
 }
 
 /** Owns the plot; a change of axes or colours makes another host. */
-function PlotHost({ props, width, height, scheme, setArea }: PlotHostProps) {
+function PlotHost({ props, plot, width, height, scheme, setArea }: PlotHostProps) {
   const { lines, window, bands, ranges, timeZone, moving } = props;
   const host = useRef<HTMLDivElement>(null);
-  const plot = useRef<Plot>(null);
   const latest = useRef(props);
   useLayoutEffect(() => {
     latest.current = props;
@@ -130,13 +133,13 @@ function PlotHost({ props, width, height, scheme, setArea }: PlotHostProps) {
     });
     plot.current = created;
     return () => created.destroy();
-  }, [first, setArea]);
-  useEffect(() => plot.current?.resize({ width, height }), [width, height]);
+  }, [first, plot, setArea]);
+  useEffect(() => plot.current?.resize({ width, height }), [plot, width, height]);
   useLayoutEffect(() => {
     const show = () => plot.current?.show(pictureNow({ lines, window, bands, ranges, moving }));
     show();
     return moving?.subscribe(show);
-  }, [lines, window, bands, ranges, moving]);
+  }, [plot, lines, window, bands, ranges, moving]);
   return <div ref={host} />;
 }
 
@@ -145,14 +148,14 @@ const forwarded = (latest: () => Gestures): Gestures => ({
   onMove: (window) => latest().onMove(window),
   onMoved: () => latest().onMoved(),
   onSelect: (selection) => latest().onSelect(selection),
-  onRange: (axis, range) => latest().onRange(axis, range),
+  onRanges: (ranges) => latest().onRanges(ranges),
   onReset: () => latest().onReset(),
   onPoint: (timeMs) => latest().onPoint(timeMs),
 });
 
-function onKey(event: KeyboardEvent<HTMLDivElement>, props: ChartProps): void {
+function onKey(event: KeyboardEvent<HTMLDivElement>, props: ChartProps, plot: Plot | null): void {
   if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-  const { cursorMs, onMove, onMoved, onPoint, onReset } = props;
+  const { cursorMs, onMove, onMoved, onPoint, onRanges, onReset } = props;
   const window = windowNow(props);
   const move = (to: TimeWindow) => {
     onMove(to);
@@ -164,6 +167,8 @@ function onKey(event: KeyboardEvent<HTMLDivElement>, props: ChartProps): void {
   else if (direction !== undefined) onPoint(nextTime(props, direction));
   else if (event.key === "+" || event.key === "=") move(zoomed(window, 1 / keyZoom, center));
   else if (event.key === "-") move(zoomed(window, keyZoom, center));
+  else if (event.key === "ArrowUp" && plot) onRanges(plot.zoomedRanges(1 / keyValueZoom));
+  else if (event.key === "ArrowDown" && plot) onRanges(plot.zoomedRanges(keyValueZoom));
   else if (event.key === "0") onReset();
   else if (event.key === "Home") onPoint(window.startMs);
   else if (event.key === "End") onPoint(window.endMs);

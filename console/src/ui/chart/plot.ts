@@ -126,6 +126,15 @@ export class Plot {
     return rangeOf(own, zoomed(window, 1 + 2 * stripMargin, (window.startMs + window.endMs) / 2));
   }
 
+  /** The ranges of the value axes, this many times as long around their middle. */
+  zoomedRanges(factor: number): [axis: string, range: ValueRange][] {
+    return [...this.#ranges].map(([axis, [low, high]]) => {
+      const middle = (low + high) / 2;
+      const half = ((high - low) / 2) * factor;
+      return [axis, [middle - half, middle + half]];
+    });
+  }
+
   resize(size: { readonly width: number; readonly height: number }): void {
     this.#plot.setSize(size);
     this.#show(this.#picture);
