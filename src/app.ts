@@ -160,14 +160,14 @@ export async function openApp(
 /** Throws `StartRefused` if the backups of the settings are not possible. */
 async function openBackups(
   { data, catalogUrl, points, blobs, backups: plan }: Settings,
-  parts: Omit<BackupsOptions, "data" | "refusal" | "history">,
+  parts: Omit<BackupsOptions, "data" | "refusal" | "plan" | "history">,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly backups: Backups; readonly scheduled?: ScheduledBackups }> {
   const refusal = outsideOfFolder({ catalogUrl, points, blobs });
   if (plan && refusal !== undefined) throw new StartRefused(`MILLRACE_BACKUP_TO is not possible: ${refusal}`);
   if (plan) refuseNested(data, plan.place);
   const history = plan && (await BackupHistory.open(data, plan.place));
-  const backups = new Backups({ data, refusal, history, ...parts });
+  const backups = new Backups({ data, refusal, plan, history, ...parts });
   opened.defer(() => backups.stop());
   await backups.clean();
   if (!plan || !history) return { backups };

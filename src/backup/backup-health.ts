@@ -24,8 +24,8 @@ export interface BackupHealth {
   /** The time that the last backup has the state of; absent without one. */
   readonly lastTime?: number;
   readonly ageSeconds?: number;
-  /** When the next backup is due. */
-  readonly nextTime: number;
+  /** When the next backup is due; absent before the first one, which is made by hand. */
+  readonly nextTime?: number;
   readonly isRunning: boolean;
   /** The newest first. */
   readonly recent: readonly ShownRun[];
@@ -35,8 +35,6 @@ interface ShownRun {
   readonly startedTime: number;
   readonly seconds: number;
   readonly outcome: BackupRun["outcome"];
-  /** Of a failed one. */
-  readonly problem?: string;
   readonly bytes?: number;
   /** What it has added to the folder of backups. */
   readonly bytesStored?: number;
@@ -56,35 +54,46 @@ interface Known {
 
 export function backupHealth({ plan, runs, nowMs, isRunning }: Known): BackupHealth {
   const last = runs.find(isComplete);
+  const nextTime = dueTime(plan.schedule, runs, nowMs);
   return {
     ...stateOf({ plan, runs, nowMs }),
     ...(last && { lastTime: last.snapshotMs, ageSeconds: Math.round((nowMs - last.snapshotMs) / 1_000) }),
-    ...{ nextTime: dueTime(plan.schedule, runs, nowMs), isRunning },
+    ...(nextTime !== undefined && { nextTime }),
+    ...{ isRunning },
     recent: runs.map(shown),
   };
 }
 
 type State = Pick<BackupHealth, "status" | "problem">;
 
+// Everybody may read `/health`: the reasons, which name folders, are in the log.
+
 function stateOf({ plan, runs, nowMs }: Omit<Known, "isRunning">): State {
-  const [newest] = runs;
-  if (!newest) return { status: "waiting" };
   const complete = runs.filter(isComplete);
   const [last] = complete;
-  // While the newest backup is verified, the result of the one before it counts.
-  const checked = complete.find(({ check }) => check !== undefined);
-  if (checked && verdictOf(checked.check!) === "damaged")
+  if (!last)
+    return {
+      status: "waiting",
+      problem: "MILLRACE_BACKUP_TO has no backup of this data folder. Make the first one: millrace backup",
+    };
+  // While the newest backup is verified, or cannot be, the result of the one before it counts.
+  const judged = complete.find(({ check }) => check && verdictOf(check) !== "failed");
+  if (judged && verdictOf(judged.check!) === "damaged")
     return {
       status: "damaged",
-      problem: `The backup ${checked.id} is damaged: ${findingIn(checked.check!)}`,
+      problem: `The backup ${judged.id} is damaged. The log of the server names the damaged files`,
     };
-  const failure = newest.outcome === "failed" ? `The last backup failed: ${newest.problem}` : undefined;
-  if (last && isLate(plan.schedule, last.snapshotMs, nowMs)) {
+  const isFailed = runs[0]?.outcome === "failed";
+  const failure = isFailed ? "The last backup failed. The log of the server has the reason" : undefined;
+  if (isLate(plan.schedule, last.snapshotMs, nowMs)) {
     const late = `The last complete backup is of ${new Date(last.snapshotMs).toISOString()}`;
     return { status: "late", problem: failure === undefined ? late : `${late}. ${failure}` };
   }
   if (failure !== undefined) return { status: "failed", problem: failure };
-  return last ? stateOfComplete(last, checked) : { status: "waiting" };
+  return stateOfComplete(
+    last,
+    complete.find(({ check }) => check !== undefined),
+  );
 }
 
 function stateOfComplete(last: CompleteRun, checked: CompleteRun | undefined): State {
@@ -92,16 +101,22 @@ function stateOfComplete(last: CompleteRun, checked: CompleteRun | undefined): S
     return { status: "incomplete", problem: `The data folder lacks ${last.missing} files of the catalog` };
   const check = checked?.check;
   if (check && "problem" in check)
-    return { status: "unverified", problem: `The backup ${checked.id} is not verified: ${check.problem}` };
+    return {
+      status: "unverified",
+      problem: `The backup ${checked.id} could not be verified. The log of the server has the reason`,
+    };
   if (check?.removal && "problem" in check.removal)
-    return { status: "unpruned", problem: `Old backups stay: ${check.removal.problem}` };
+    return {
+      status: "unpruned",
+      problem: "Old backups could not be removed. The log of the server has the reason",
+    };
   return { status: "ok" };
 }
 
 function shown(run: BackupRun): ShownRun {
   const { startedTime, endedTime, outcome } = run;
   const seconds = Math.round((endedTime - startedTime) / 100) / 10;
-  if (outcome === "failed") return { startedTime, seconds, outcome, problem: run.problem };
+  if (outcome === "failed") return { startedTime, seconds, outcome };
   const { bytes, bytesStored, check } = run;
   const verification = check && { verification: verdictOf(check) };
   return { startedTime, seconds, outcome, bytes, bytesStored, ...verification };
@@ -111,5 +126,3 @@ function verdictOf(check: BackupCheck): Verdict {
   if ("problem" in check) return "failed";
   return check.findings.length === 0 ? "ok" : "damaged";
 }
-
-const findingIn = (check: BackupCheck): string => ("findings" in check ? check.findings[0]! : "");

@@ -36,6 +36,7 @@ export class BackupHistory {
   failures = 0;
   readonly #data: string;
   #runs: readonly BackupRun[];
+  #writing: Promise<void> = Promise.resolve();
 
   private constructor(data: string, { place, runs }: Stored) {
     this.#data = data;
@@ -55,6 +56,14 @@ export class BackupHistory {
     return this.#runs;
   }
 
+  /** Of backups that were verified and found damaged. */
+  get damagedIds(): readonly string[] {
+    return this.#runs.filter(isComplete).flatMap(({ id, check }) => {
+      const isDamaged = check !== undefined && "findings" in check && check.findings.length > 0;
+      return isDamaged ? [id] : [];
+    });
+  }
+
   async add(run: BackupRun): Promise<void> {
     if (run.outcome === "failed") this.failures += 1;
     const lastComplete = this.#runs.find(isComplete);
@@ -66,13 +75,21 @@ export class BackupHistory {
     await this.#write(this.#runs.map((run) => (isComplete(run) && run.id === id ? { ...run, check } : run)));
   }
 
-  async #write(runs: readonly BackupRun[]): Promise<void> {
+  /** One write at a time: all have the same draft. */
+  #write(runs: readonly BackupRun[]): Promise<void> {
     this.#runs = runs;
+    const write = () => this.#writeFile();
+    this.#writing = this.#writing.then(write, write);
+    return this.#writing;
+  }
+
+  async #writeFile(): Promise<void> {
+    const stored: Stored = { place: this.place, runs: this.#runs };
     const path = join(this.#data, fileName);
     const draft = `${path}.new`;
     const file = await open(draft, "w", 0o600);
     try {
-      await file.writeFile(`${JSON.stringify({ place: this.place, runs } satisfies Stored)}\n`);
+      await file.writeFile(`${JSON.stringify(stored)}\n`);
       await file.sync();
     } finally {
       await file.close();

@@ -60,13 +60,14 @@ interface MoreOfRun {
 
 test("a backup is due at the first time after the start of the last one", () => {
   const due = (runs: readonly BackupRun[], now: string) =>
-    new Date(dueTime(schedule, runs, at(now))).toISOString().slice(8, 16);
-  assert.equal(due([], "10T12:00"), "10T12:00", "none was made");
+    new Date(dueTime(schedule, runs, at(now))!).toISOString().slice(8, 16);
+  assert.equal(dueTime(schedule, [], at("10T12:00")), undefined, "the first one is made by hand");
   assert.equal(due([ran("10T01:00", "complete")], "10T12:00"), "11T01:00");
   assert.equal(due([ran("10T00:59", "complete")], "10T12:00"), "10T01:00", "it is older than the time");
   assert.equal(due([ran("04T01:00", "complete")], "10T12:00"), "05T01:00", "the server was down");
   assert.equal(due([ran("10T09:00", "complete")], "10T12:00"), "11T01:00", "by hand, after the time");
-  assert.equal(due([ran("10T01:00", "failed")], "10T01:02"), "10T02:01", "an hour after the failure");
+  const failed = [ran("10T01:00", "failed"), ran("09T01:00", "complete")];
+  assert.equal(due(failed, "10T01:02"), "10T02:01", "an hour after the failure");
   assert.equal(due([ran("30T01:00", "complete"), ran("10T01:00", "complete")], "10T12:00"), "11T01:00");
 });
 
@@ -80,36 +81,38 @@ const complete = (start: string, check?: BackupCheck, missing = 0) =>
   ran(start, "complete", { missing, ...(check && { check }) });
 
 for (const [status, problem, now, ...runs] of [
-  ["waiting", undefined, "10T12:00"],
+  ["waiting", /Make the first one/, "10T12:00"],
   ["ok", undefined, "10T01:01", complete("10T01:00")],
   ["ok", undefined, "10T12:00", complete("10T01:00", good)],
   [
     "unpruned",
-    /stay: it is locked/,
+    /could not be removed/,
     "10T12:00",
     complete("10T01:00", { ...good, removal: { problem: "it is locked" } }),
   ],
   [
     "unverified",
-    /not verified: no space/,
+    /10T01:00 could not be verified/,
     "10T12:00",
     complete("10T01:00", { endedTime: 0, problem: "no space" }),
   ],
   ["incomplete", /lacks 3 files/, "10T12:00", complete("10T01:00", good, 3)],
-  ["failed", /the disk is away/, "11T01:05", ran("11T01:00", "failed"), complete("10T01:00", good)],
+  ["failed", /The last backup failed/, "11T01:05", ran("11T01:00", "failed"), complete("10T01:00", good)],
   ["late", /of 2026-11-10T01:00:00.000Z$/, "12T01:00", complete("10T01:00", good)],
-  ["late", /10T.*the disk is away/, "12T01:05", ran("12T01:00", "failed"), complete("10T01:00", good)],
-  [
-    "damaged",
-    /10T01:00 is damaged: pool\/a/,
-    "12T01:00",
-    complete("10T01:00", { ...good, findings: ["pool/a"] }),
-  ],
+  ["late", /10T.*The last backup failed/, "12T01:05", ran("12T01:00", "failed"), complete("10T01:00", good)],
+  ["damaged", /10T01:00 is damaged/, "12T01:00", complete("10T01:00", { ...good, findings: ["pool/a"] })],
   [
     "damaged",
     /09T01:00/,
     "10T01:01",
     complete("10T01:00"),
+    complete("09T01:00", { ...good, findings: ["pool/a"] }),
+  ],
+  [
+    "damaged",
+    /09T01:00/,
+    "10T01:01",
+    complete("10T01:00", { endedTime: 0, problem: "no space" }),
     complete("09T01:00", { ...good, findings: ["pool/a"] }),
   ],
   [

@@ -1,7 +1,7 @@
 // The backups that a server makes by itself, as its settings say.
 import { type CronTimes, hasCronTimes, isTimeZone, nextCronTime } from "../lib/cron.ts";
 import { limits } from "../limits.ts";
-import type { BackupRun } from "./backup-history.ts";
+import { type BackupRun, isComplete } from "./backup-history.ts";
 import type { Keep } from "./keep.ts";
 
 export interface BackupPlan {
@@ -22,9 +22,12 @@ export function parseSchedule(text: string): CronTimes | undefined {
 
 /**
  * When the next backup is due, after these, the newest first: at the first time of the schedule after the
- * start of the last one, so that times that passed while no server was up are one backup.
+ * start of the last one, so that times that passed while no server was up are one backup. Never before the
+ * first one, which is made by hand: the folder may be that of another installation, whose backups the
+ * schedule would remove, or that of a disk that is away.
  */
-export function dueTime(schedule: CronTimes, runs: readonly BackupRun[], nowMs: number): number {
+export function dueTime(schedule: CronTimes, runs: readonly BackupRun[], nowMs: number): number | undefined {
+  if (!runs.some(isComplete)) return undefined;
   // A clock that was wrong must not stop the backups.
   const last = runs.find(({ startedTime }) => startedTime <= nowMs + limits.backupRetryMs);
   if (!last) return nowMs;

@@ -20,6 +20,7 @@ import type { DiskSpace } from "../storage/disk-space.ts";
 import { manifestTable, ownFolder } from "../storage/manifest.ts";
 import { type CopyablePoints, isCopyable } from "../storage/points.ts";
 import type { BackupHistory, BackupRun } from "./backup-history.ts";
+import type { BackupPlan } from "./backup-plan.ts";
 import { CopyClient } from "./copy-client.ts";
 import type { HeldBlobs } from "./held-blobs.ts";
 import type { CopyProgress, CopyResult, Snapshot } from "./messages.ts";
@@ -39,6 +40,8 @@ export interface BackupsOptions {
   readonly stores: Pick<DataStores, "catalog" | "points">;
   /** Why this installation cannot be backed up by this server; undefined if it can. */
   readonly refusal: string | undefined;
+  /** Of the settings. */
+  readonly plan?: Pick<BackupPlan, "place" | "passphraseFile"> | undefined;
   /** Of the folder of the settings. */
   readonly history?: BackupHistory | undefined;
   readonly held: HeldBlobs;
@@ -148,12 +151,19 @@ export class Backups {
       // A backup that the end of the server cancels is made after its start.
       if (isScheduled && !stop.signal.aborted) await this.#remember(this.#last);
     };
-    const ended = this.#make(request, stop.signal)
+    const ended = this.#make(this.#asPlanned(request), stop.signal)
       .then(finished, failed)
       .finally(() => {
         this.#running = undefined;
       });
     this.#running = { state, stop, ended };
+  }
+
+  /** A backup to the folder of the settings is encrypted as they say, also by a caller who does not know. */
+  #asPlanned(request: BackupRequest): BackupRequest {
+    const { plan } = this.#options;
+    const { place, passphraseFile = place === plan?.place ? plan.passphraseFile : undefined } = request;
+    return { ...request, ...(passphraseFile !== undefined && { passphraseFile }) };
   }
 
   /** Ends a running backup, which leaves no manifest. */

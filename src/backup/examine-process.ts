@@ -41,9 +41,9 @@ class ExamineProcess {
   }
 }
 
-async function removeOld({ place, passphraseFile, keep }: ExamineTask): Promise<Removal> {
+async function removeOld({ place, id, passphraseFile, keep, damaged }: ExamineTask): Promise<Removal> {
   try {
-    return await pruneFolder(place, { keep: keep!, passphraseFile });
+    return await pruneFolder(place, { keep: keep!, good: id, damaged, passphraseFile });
   } catch (problem) {
     if (!(problem instanceof StartRefused)) throw problem;
     return { problem: problem.message };

@@ -19,11 +19,19 @@ const dayMs = 24 * 3_600_000;
 /** 1970-01-01 was a Thursday; weeks begin on Mondays. */
 const daysBeforeMonday = 3;
 
-/** The ids that stay; the newest always does. Days are those of UTC. */
-export function keptIds(ids: readonly string[], { days, weeks, months }: Keep): ReadonlySet<string> {
-  const newestFirst = ids.toSorted().reverse();
+/**
+ * The ids that stay. `good` always does, by default the newest, and so do all after it, which are not
+ * verified: they push no other out. Days are those of UTC.
+ */
+export function keptIds(
+  ids: readonly string[],
+  { days, weeks, months }: Keep,
+  good = ids.toSorted().at(-1) ?? "",
+): ReadonlySet<string> {
+  const newestFirst = ids.filter((id) => id <= good).toSorted();
+  newestFirst.reverse();
   const dayOf = (id: string) => Math.floor(timeOf(id) / dayMs);
-  const kept = new Set(newestFirst.slice(0, 1));
+  const kept = new Set(ids.filter((id) => id >= good));
   for (const [count, periodOf] of [
     [days, dayOf],
     [weeks, (id: string) => Math.floor((dayOf(id) + daysBeforeMonday) / 7)],

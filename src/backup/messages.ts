@@ -1,4 +1,5 @@
-// The messages between a server and the process that copies its data folder.
+// The messages between a server and its processes for backups: the one that copies, and the one that
+// verifies.
 import type { FailedReply } from "./background-process.ts";
 import type { Keep } from "./keep.ts";
 import type { Pruned } from "./prune.ts";
@@ -66,6 +67,8 @@ export interface ExamineTask {
   readonly temporary: string;
   /** The old backups that stay; without it, all do. */
   readonly keep?: Keep;
+  /** The ids of earlier backups that were found damaged. */
+  readonly damaged: readonly string[];
 }
 
 export interface Examined {

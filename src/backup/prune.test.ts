@@ -40,6 +40,25 @@ test("days without a backup do not count", () => {
   assert.deepEqual([...keptIds(ids, { days: 2, weeks: 0, months: 0 })].sort(), ids.slice(1));
 });
 
+test("a backup that is not verified stays, and pushes none out that was found in order", () => {
+  const ids = ["2026-01-04T02:00Z", "2026-01-05T02:00Z", "2026-01-05T09:00Z"].map(idAt);
+  const [older, good, byHand] = ids;
+  const kept = (days: number) => [...keptIds(ids, { days, weeks: 0, months: 0 }, good)].sort();
+  assert.deepEqual(kept(1), [good, byHand]);
+  assert.deepEqual(kept(2), [older, good, byHand]);
+});
+
+test("a backup that was found damaged goes, and the good one of its day stays", async () => {
+  const folder = temporaryFolder();
+  const repository = await Repository.openOrMake(new FolderPlace(folder), undefined);
+  const ids: string[] = [];
+  for (const time of ["2026-01-04T02:00Z", "2026-01-04T09:00Z", "2026-01-05T02:00Z"])
+    ids.push(await addBackup(repository, Date.parse(time), new Map([["file", Buffer.from(time)]])));
+  const [good, damaged, newest] = ids as [string, string, string];
+  await prune(repository, { keep: { days: 2, weeks: 0, months: 0 }, good: newest, damaged: [damaged] });
+  assert.deepEqual(await repository.ids(), [good, newest]);
+});
+
 test("`--keep` is three numbers, of which one is not 0", () => {
   assert.deepEqual(parseKeep("7,4,12"), { days: 7, weeks: 4, months: 12 });
   for (const wrong of ["", "7", "7,4", "7,4,-1", "0,0,0", "7,4,12,1", "7, 4, 12"])
@@ -94,7 +113,7 @@ test(`what stays is whole, and nothing else is left, PROOF_SEED=${seed}`, async 
     writeFileSync(join(folder, "pool", poolOf(folder)[0]!.slice(0, 2), "0.1.new"), "of a killed process");
     const keep = { days: 3, weeks: 1, months: 0 };
     const kept = keptIds([...contents.keys()], keep);
-    const { backups } = await prune(await all.open(), keep);
+    const { backups } = await prune(await all.open(), { keep });
     assert.equal(backups, contents.size - kept.size);
     assert.deepEqual(await (await all.open()).ids(), [...kept].sort());
     await requireWhole(all);
@@ -112,7 +131,7 @@ test(`what stays is whole, and nothing else is left, PROOF_SEED=${seed}`, async 
         .sort(),
       [...used].sort(),
     );
-    assert.deepEqual(await prune(await all.open(), keep), { backups: 0, chunks: 0 });
+    assert.deepEqual(await prune(await all.open(), { keep }), { backups: 0, chunks: 0 });
   }
 });
 
@@ -144,7 +163,7 @@ test("if a backup that stays is damaged, nothing is removed", async () => {
   const before = poolOf(folder).length;
   writeFileSync(path, whole.subarray(1));
   await assert.rejects(
-    prune(await all.open(), { days: 1, weeks: 0, months: 0 }),
+    prune(await all.open(), { keep: { days: 1, weeks: 0, months: 0 } }),
     new RegExp(`${newest}, which would stay, is damaged .*delete backups/${newest}.manifest in ${folder}`),
   );
   assert.equal(poolOf(folder).length, before);

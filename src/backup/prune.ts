@@ -10,17 +10,25 @@ import { manifestPath, passphraseIn, Repository } from "./repository.ts";
 /** Removes the old backups of a folder. Throws `StartRefused` while another process uses the folder. */
 export async function pruneFolder(
   folder: string,
-  { keep, passphraseFile }: { readonly keep: Keep; readonly passphraseFile?: string | undefined },
+  { passphraseFile, ...rules }: PruneRules & { readonly passphraseFile?: string | undefined },
 ): Promise<Pruned> {
   const unlock = lockFolder(folder);
   if (unlock === "busy") throw new StartRefused(`another process uses ${folder}`);
   try {
     using _ = lockForRemoval(folder);
     const repository = await Repository.open(new FolderPlace(folder), passphraseIn(passphraseFile));
-    return await prune(repository, keep);
+    return await prune(repository, rules);
   } finally {
     unlock();
   }
+}
+
+export interface PruneRules {
+  readonly keep: Keep;
+  /** The id of a backup that was found in order; by default the newest counts as one. */
+  readonly good?: string;
+  /** The ids of backups that were found damaged: none of them is the one of its day, week or month. */
+  readonly damaged?: readonly string[];
 }
 
 export interface Pruned {
@@ -33,10 +41,17 @@ export interface Pruned {
  * would be unknown. Manifests are gone for good before the first chunk, so no manifest ever names a removed
  * chunk.
  */
-export async function prune(repository: Repository, keep: Keep): Promise<Pruned> {
+export async function prune(
+  repository: Repository,
+  { keep, good, damaged = [] }: PruneRules,
+): Promise<Pruned> {
   const { place, pool } = repository;
   const ids = await repository.ids();
-  const kept = keptIds(ids, keep);
+  const kept = keptIds(
+    ids.filter((id) => !damaged.includes(id)),
+    keep,
+    good,
+  );
   const used = new Set<string>();
   for (const id of kept) {
     try {

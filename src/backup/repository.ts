@@ -71,7 +71,11 @@ export class Repository {
   /** Throws `StartRefused` for a place without backups. */
   static async open(place: BackupPlace, passphrase: string | undefined): Promise<Repository> {
     const found = await place.read(descriptionName);
-    if (!found) throw new StartRefused(`${place.name} is not a folder of backups: no ${descriptionName}`);
+    if (!found)
+      throw new StartRefused(
+        `${place.name} is not a folder of backups: it has no ${descriptionName}. Is its disk mounted? ` +
+          "The first backup makes it: millrace backup",
+      );
     return Repository.#with(place, found, passphrase);
   }
 

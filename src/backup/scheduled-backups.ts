@@ -34,8 +34,15 @@ export class ScheduledBackups {
 
   /** Makes backups that are due; returns the function that stops it. */
   start(): () => Promise<void> {
+    const { plan, history, log } = this.#options;
     const report = (problem: unknown) =>
-      this.#options.log.error({ err: problem }, "A fault ended the work on scheduled backups");
+      log.error({ err: problem }, "A fault ended the work on scheduled backups");
+    if (!history.runs.some(isComplete))
+      log.warn(
+        { place: plan.place },
+        "The folder of backups has none of this data folder. The schedule begins after the first one, " +
+          "which is made by hand: millrace backup",
+      );
     const stop = startTicks({ everyMs: limits.backupTickMs, report }, () => this.#work());
     return async () => {
       this.#ended.abort();
@@ -57,12 +64,10 @@ export class ScheduledBackups {
   async #work(): Promise<void> {
     const { plan, backups, history, system } = this.#options;
     if (backups.state.running) return;
-    if (dueTime(plan.schedule, history.runs, system.nowMs()) <= system.nowMs()) {
-      const { place, passphraseFile } = plan;
-      // The first backup of a folder is made by hand: an empty folder may be that of a missing disk.
-      const request = { place, ...(passphraseFile !== undefined && { passphraseFile }), mustExist: true };
-      return backups.start(request, { isScheduled: true });
-    }
+    const dueMs = dueTime(plan.schedule, history.runs, system.nowMs());
+    // An empty folder may be that of a disk that is away.
+    if (dueMs !== undefined && dueMs <= system.nowMs())
+      return backups.start({ place: plan.place, mustExist: true }, { isScheduled: true });
     const last = history.runs.find(isComplete);
     if (last && this.#isCheckDue(last.check)) await this.#examine(last.id);
   }
@@ -76,7 +81,7 @@ export class ScheduledBackups {
     const { plan, history, system, log } = this.#options;
     const { place, passphraseFile, keep } = plan;
     const task = {
-      ...{ place, id, temporary: tmpdir() },
+      ...{ place, id, temporary: tmpdir(), damaged: history.damagedIds },
       ...(passphraseFile !== undefined && { passphraseFile }),
       ...(keep && { keep }),
     };
@@ -86,7 +91,8 @@ export class ScheduledBackups {
       return { problem: problem.message };
     });
     if (!result) return; // The next start verifies it.
-    const isGood = "findings" in result && result.findings.length === 0;
+    const isPruned = !("removal" in result && result.removal && "problem" in result.removal);
+    const isGood = "findings" in result && result.findings.length === 0 && isPruned;
     log[isGood ? "info" : "error"]({ id, place, ...result }, "Verified a backup");
     await history.addCheck(id, { endedTime: system.nowMs(), ...shortened(result) });
   }

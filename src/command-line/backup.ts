@@ -72,9 +72,12 @@ a backup that stays is damaged or another process uses the folder; ${interrupted
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     const settings = readSettings(process.env, process.cwd());
-    const plan = positionals.length === 0 ? settings.backups : undefined;
-    if (!plan) expectWords(positionals, 1, "Name the folder of the backups, or set MILLRACE_BACKUP_TO.");
-    const place = plan?.place ?? resolve(positionals[0]!);
+    const named = positionals[0] === undefined ? undefined : resolve(positionals[0]);
+    const isPlanned = named === undefined || named === settings.backups?.place;
+    const plan = isPlanned ? settings.backups : undefined;
+    if (named !== undefined || !plan)
+      expectWords(positionals, 1, "Name the folder of the backups, or set MILLRACE_BACKUP_TO.");
+    const place = named ?? plan!.place;
     const given = values["passphrase-file"];
     const passphraseFile = given === undefined ? plan?.passphraseFile : resolve(given);
     const request = {

@@ -13,7 +13,7 @@ import { administratorKey } from "../resources/demo/demo.ts";
 import { byUrlName, type Project } from "../resources/projects/projects.ts";
 
 /** The demo never touches the data of the plant itself. */
-export const demoSettings = (settings: Settings): Settings => ({
+export const demoSettings = ({ backups: _, ...settings }: Settings): Settings => ({
   ...settings,
   data: `${settings.data}-demo`,
 });

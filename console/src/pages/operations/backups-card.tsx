@@ -79,11 +79,16 @@ function Schedule({ backups: { lastTime, nextTime, problem } }: { backups: Backu
       <Facts
         facts={[
           { label: "Last complete backup", value: last },
-          { label: "Next backup", value: nextTime <= nowMs ? "now" : timeText(nextTime) },
+          { label: "Next backup", value: nextText(nextTime, nowMs) },
         ]}
       />
     </>
   );
+}
+
+function nextText(nextTime: number | undefined, nowMs: number): string {
+  if (nextTime === undefined) return "after the first one, which is made by hand";
+  return nextTime <= nowMs ? "now" : timeText(nextTime);
 }
 
 const Runs = ({ runs }: { runs: readonly BackupRun[] }) => (
@@ -113,8 +118,8 @@ const Runs = ({ runs }: { runs: readonly BackupRun[] }) => (
   </Table.ScrollContainer>
 );
 
-function resultText({ outcome, problem, verification }: BackupRun): string {
-  if (outcome === "failed") return `failed: ${problem}`;
+function resultText({ outcome, verification }: BackupRun): string {
+  if (outcome === "failed") return "failed";
   if (verification === undefined) return "complete, not yet verified";
   if (verification === "ok") return "complete and in order";
   return verification === "damaged" ? "damaged" : "complete, could not be verified";

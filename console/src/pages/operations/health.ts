@@ -24,7 +24,8 @@ export interface BackupState {
     | "damaged";
   readonly problem?: string;
   readonly lastTime?: number;
-  readonly nextTime: number;
+  /** Absent before the first backup, which is made by hand. */
+  readonly nextTime?: number;
   readonly isRunning: boolean;
   /** The newest first. */
   readonly recent: readonly BackupRun[];
@@ -34,7 +35,6 @@ export interface BackupRun {
   readonly startedTime: number;
   readonly seconds: number;
   readonly outcome: "complete" | "failed";
-  readonly problem?: string;
   readonly bytes?: number;
   readonly bytesStored?: number;
   readonly verification?: "ok" | "damaged" | "failed";
