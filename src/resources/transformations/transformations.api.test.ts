@@ -327,6 +327,13 @@ test("a transformation has its last run, in the list too, without the rows that 
   const item = { id, name: { set: "Last run" } };
   const { items } = await ask("POST /transformations/update", { items: [item] });
   assert.deepEqual(items[0]!["lastRun"], expected);
+  const blind = { "api-key": await keyWith("blind", [["transformationsAcl", "WRITE"]]) };
+  const updated = await ask("POST /transformations/update", { items: [item] }, blind);
+  const reset = await ask(`POST /transformations/${id}/reset`, {}, blind);
+  for (const { status, items } of [updated, reset]) {
+    assert.deepEqual([status, items.map((one) => one["id"])], [200, [id]]);
+    assert.equal(items[0]!["lastRun"], undefined, "a reason may quote rows that the caller may not read");
+  }
 });
 
 test("a restart fails the runs that it interrupted, and they can be started again", async () => {

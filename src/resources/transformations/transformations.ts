@@ -2,7 +2,7 @@
 //
 // A run has the current rights of the account that saved the transformation last.
 import { isDeepStrictEqual } from "node:util";
-import { permittedRecords } from "../../access/caller.ts";
+import { hasCapability, permittedRecords } from "../../access/caller.ts";
 import type { Action } from "../../access/capabilities.ts";
 import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
@@ -107,7 +107,7 @@ export async function listTransformations(
   const visible = and(permittedFor(ctx, "READ"), filter);
   return ctx.catalog.read(ctx.projectId, async (tx) => {
     const found = await readPage(tx, transformationTable, { filter: visible, order: byId, page });
-    return { ...found, items: await withLastRuns(tx, found.items) };
+    return { ...found, items: await withLastRuns(tx, ctx, found.items) };
   });
 }
 
@@ -116,13 +116,17 @@ const lastRunFields: readonly (keyof LastRun)[] = [
   ...(["read", "created", "changed", "unchanged", "deleted", "refused"] as const),
 ];
 
-/** Adds the last run of each, without its refused rows: these can be long. */
+/**
+ * Adds the last run of each, without its refused rows: these can be long. A caller that may write but not
+ * read gets none, as the reason of a failed run quotes rows.
+ */
 export async function withLastRuns(
   tx: CatalogReader,
+  { caller }: RequestContext,
   rows: readonly Transformation[],
 ): Promise<TransformationWithRun[]> {
   const ids = rows.flatMap(({ lastRunId }) => lastRunId ?? []);
-  if (ids.length === 0) return [...rows];
+  if (ids.length === 0 || !hasCapability(caller, "transformationsAcl", "READ")) return [...rows];
   const page = { limit: ids.length };
   const question = { filter: oneOf("id", ids), order: byId, page, fields: lastRunFields };
   const runs: readonly LastRun[] = await tx.find(transformationRunTable, question);
@@ -142,7 +146,7 @@ export async function countTransformations(ctx: RequestContext, filter: Filter):
 /** Refuses (404) an unknown transformation. */
 export const getTransformation = (ctx: RequestContext, id: number): Promise<TransformationWithRun> =>
   ctx.catalog.read(ctx.projectId, async (tx) => {
-    const [found] = await withLastRuns(tx, [await requireTransformation(tx, ctx, id, "READ")]);
+    const [found] = await withLastRuns(tx, ctx, [await requireTransformation(tx, ctx, id, "READ")]);
     return found!;
   });
 
@@ -189,7 +193,7 @@ export async function updateTransformations(
     const lost = before.map(({ externalId }) => externalId).filter((name) => !names.has(name));
     await refuseUnknownBefore(tx, after, lost);
     await refuseCycles(tx, after);
-    return withLastRuns(tx, after);
+    return withLastRuns(tx, ctx, after);
   });
 }
 

@@ -189,7 +189,7 @@ export const resetMarks = (ctx: RequestContext, id: number, mark?: string): Prom
     const kept = Object.entries(transformation.marks).filter(([name]) => mark !== undefined && name !== mark);
     const changed = { ...transformation, marks: Object.fromEntries(kept) };
     await tx.replace(transformationTable, [changed]);
-    return (await withLastRuns(tx, [changed]))[0]!;
+    return (await withLastRuns(tx, ctx, [changed]))[0]!;
   });
 
 /** Marks the runs of servers that have ended as failed. */
