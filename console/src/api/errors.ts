@@ -26,14 +26,23 @@ const lostConnection = new RegExp(
   "i",
 );
 
+/** What the server said about a failure; undefined without a response, and for one of a proxy. */
+export function serverMessageOf(problem: unknown): string | undefined {
+  if (!(problem instanceof HttpError)) return undefined;
+  const { data } = problem;
+  const body: unknown = typeof data === "string" ? parsed(data) : data;
+  const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message;
+  return typeof message === "string" ? message : undefined;
+}
+
 /** The HTTP status of a failure; undefined when there was no response. */
 export const statusOf = (problem: unknown): number | undefined =>
   problem instanceof HttpError ? problem.status : undefined;
 
-function refusalOf({ status, data }: HttpError): string {
-  const body: unknown = typeof data === "string" ? parsed(data) : data;
-  const message = (body as { error?: { message?: unknown } } | undefined)?.error?.message;
-  if (typeof message === "string") return message;
+function refusalOf(problem: HttpError): string {
+  const { status } = problem;
+  const message = serverMessageOf(problem);
+  if (message !== undefined) return message;
   if (status === 403) return "You may not do this.";
   return `The server responded with status ${status}. ${status >= 500 ? afterServerError : ""}`.trimEnd();
 }

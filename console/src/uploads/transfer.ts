@@ -1,6 +1,6 @@
 // Sends the bytes of a file to the link of a resumable upload, in chunks (docs/reference/files.md).
 import { HttpError } from "@oazapfts/runtime";
-import { isConnectionLost, statusOf } from "../api/errors.ts";
+import { isConnectionLost, serverMessageOf, statusOf } from "../api/errors.ts";
 import { defaults } from "../api/generated.ts";
 
 /** The bytes that the server has on disk. */
@@ -69,7 +69,7 @@ async function put(url: string, range: string, { size, signal, body }: PutOption
 interface Retries {
   readonly signal: AbortSignal;
   /** The server is not there, or busy; the work is repeated after a while. */
-  onWaiting(): void;
+  onWaiting(problem: unknown): void;
 }
 
 /** Repeats the work while the server cannot be reached. `onSuccess` is for parts of the work. */
@@ -84,21 +84,34 @@ export async function withRetries<Result>(
       });
     } catch (problem) {
       if (signal.aborted || !isTemporary(problem)) throw problem;
-      onWaiting();
+      onWaiting(problem);
       await delay(waitMs, signal);
     }
 }
 
-/** A failure that a later request may not have. */
+/** A failure that a later request may not have, without any work of an administrator. */
 const isTemporary = (problem: unknown): boolean =>
-  isConnectionLost(problem) || [429, 502, 503, 504].includes(statusOf(problem) ?? 0);
+  isConnectionLost(problem) ||
+  ([429, 502, 503, 504].includes(statusOf(problem) ?? 0) && !needsSpace(problem));
+
+/** The refusals of a full disk, and no others, have these words (docs/reference/common.md). */
+const needsSpace = (problem: unknown): boolean => /free disk space/.test(serverMessageOf(problem) ?? "");
+
+/** Why an upload waits. A server that responds says it itself. */
+export function waitingText(problem: unknown): string {
+  const message = serverMessageOf(problem);
+  return message === undefined ? "Continues when the server is back" : `Tries again by itself: ${message}`;
+}
 
 const delay = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
     const stop = () => {
       clearTimeout(timer);
       reject(signal.reason);
     };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
     signal.addEventListener("abort", stop, { once: true });
   });

@@ -15,7 +15,7 @@ export interface Upload extends Omit<StoredUpload, "fileId" | "url"> {
   readonly file?: File | undefined;
   readonly fileId?: number;
   readonly url?: string | undefined;
-  /** Why the upload failed. */
+  /** Why the upload failed or waits to try again. */
   readonly problem?: unknown;
   /** The upload failed because this file is complete; it can replace its bytes. */
   readonly taken?: FileRecord | undefined;
@@ -147,7 +147,7 @@ export class UploadQueue {
     const { signal } = controller;
     this.#running.set(id, controller);
     this.#change(id, { status: "running" });
-    const onWaiting = () => this.#change(id, { status: "offline" });
+    const onWaiting = (problem: unknown) => this.#change(id, { status: "offline", problem });
     try {
       await withRetries((onSuccess) => this.#transfer(id, { file: file!, signal, onSuccess }), {
         ...{ signal, onWaiting },
@@ -172,7 +172,7 @@ export class UploadQueue {
       ...{ url, file, signal },
       onProgress: ({ received }) => {
         onSuccess();
-        if (!signal.aborted) this.#change(id, { status: "running", received });
+        if (!signal.aborted) this.#change(id, { status: "running", received, problem: undefined });
       },
     });
   }

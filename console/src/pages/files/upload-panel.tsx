@@ -6,6 +6,7 @@ import { FileSearch, Pause, Play, Replace, X } from "lucide-react";
 import { messageOf } from "../../api/errors.ts";
 import { bytesText, countText } from "../../lib/format.ts";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
+import { waitingText } from "../../uploads/transfer.ts";
 import { percentOf } from "../../uploads/upload-progress.ts";
 import { isUnfinished, type Upload, type UploadQueue } from "../../uploads/upload-queue.ts";
 import { useUploadQueue, useUploads } from "../../uploads/uploads-context.tsx";
@@ -131,7 +132,7 @@ function statusText(upload: Upload): string {
     case "running":
       return part;
     case "offline":
-      return `Continues when the server is back, ${part}`;
+      return `${waitingText(problem)}, ${part}`;
     case "paused":
       return `Paused, ${part}`;
     case "lost":

@@ -8,7 +8,7 @@ interface TransferProgressProps {
   onCancel(): void;
 }
 
-export function TransferProgress({ state: { file, received, isWaiting }, onCancel }: TransferProgressProps) {
+export function TransferProgress({ state: { file, received, waiting }, onCancel }: TransferProgressProps) {
   const percent = file.size === 0 ? 100 : (100 * received) / file.size;
   return (
     <Stack gap={6}>
@@ -16,7 +16,7 @@ export function TransferProgress({ state: { file, received, isWaiting }, onCance
       <Group justify="space-between">
         <Text size="sm" role="status">
           {bytesText(received)} of {bytesText(file.size)}
-          {isWaiting && ", continues when the server is back"}
+          {waiting && `. ${waiting}`}
         </Text>
         <Button size="compact-sm" variant="default" onClick={onCancel}>
           Cancel the upload

@@ -1,12 +1,13 @@
 // Sends a file to an upload link of the API, with its progress. It continues after a lost connection.
 import { useRef, useState } from "react";
-import { sendBytes, withRetries } from "../../uploads/transfer.ts";
+import { sendBytes, waitingText, withRetries } from "../../uploads/transfer.ts";
 
 export interface TransferState {
   readonly file: File;
   /** The bytes that the server has. */
   readonly received: number;
-  readonly isWaiting: boolean;
+  /** It waits to try again: why. */
+  readonly waiting?: string;
 }
 
 export function useTransfer() {
@@ -17,16 +18,17 @@ export function useTransfer() {
     const controller = new AbortController();
     const { signal } = controller;
     stop.current = controller;
-    setState({ file, received: 0, isWaiting: false });
+    setState({ file, received: 0 });
     const work = (onSuccess: () => void) =>
       sendBytes({
         ...{ url, file, signal },
         onProgress: ({ received }) => {
           onSuccess();
-          setState({ file, received, isWaiting: false });
+          setState({ file, received });
         },
       });
-    const onWaiting = () => setState((before) => before && { ...before, isWaiting: true });
+    const onWaiting = (problem: unknown) =>
+      setState((before) => before && { ...before, waiting: waitingText(problem) });
     try {
       await withRetries(work, { signal, onWaiting });
       return true;

@@ -12,7 +12,7 @@ interface UploadProgressProps {
 }
 
 export function UploadProgress({ upload, plan, onClose, onOpen }: UploadProgressProps) {
-  const { status, bytesRead, recordsDone, withoutKey, isWaiting, problem } = upload.state;
+  const { status, bytesRead, recordsDone, withoutKey, waiting, problem } = upload.state;
   const { file } = plan;
   const part = file.size === 0 ? 100 : (100 * bytesRead) / file.size;
   return (
@@ -28,7 +28,9 @@ export function UploadProgress({ upload, plan, onClose, onOpen }: UploadProgress
       <Text size="sm" role="status">
         {status === "done" ? "All rows are written: " : ""}
         {countText(recordsDone - withoutKey)} rows written, {bytesText(bytesRead)} of {bytesText(file.size)}
-        {isWaiting && ", continues when the server is back"}
+      </Text>
+      <Text size="sm" role="status">
+        {waiting}
       </Text>
       {withoutKey > 0 && (
         <Alert color="orange" title={`${countText(withoutKey)} rows have no key`}>

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import type { CsvFormat } from "../../lib/csv-file.ts";
-import { withRetries } from "../../uploads/transfer.ts";
+import { waitingText, withRetries } from "../../uploads/transfer.ts";
 import { warnBeforeUnload } from "../../uploads/warn-before-unload.ts";
 import { batchesOf, type RowMapping } from "./csv-file.ts";
 import { type TableName, writeRows } from "./raw-data.ts";
@@ -20,14 +20,12 @@ export interface UploadState {
   /** The records of the file that are written or left out. */
   readonly recordsDone: number;
   readonly withoutKey: number;
-  /** It runs, and tries again to reach the server. */
-  readonly isWaiting: boolean;
+  /** It runs, but waits to try again: why. */
+  readonly waiting?: string | undefined;
   readonly problem?: unknown;
 }
 
-const idle: UploadState = {
-  ...{ status: "idle", bytesRead: 0, recordsDone: 0, withoutKey: 0, isWaiting: false },
-};
+const idle: UploadState = { status: "idle", bytesRead: 0, recordsDone: 0, withoutKey: 0 };
 
 export function useUpload() {
   const [state, setState] = useState(idle);
@@ -39,7 +37,7 @@ export function useUpload() {
     controller.current = new AbortController();
     const { signal } = controller.current;
     setState((now) => ({ ...now, status: "running", recordsDone: skip, problem: undefined }));
-    const onWaiting = () => setState((now) => ({ ...now, isWaiting: true }));
+    const onWaiting = (problem: unknown) => setState((now) => ({ ...now, waiting: waitingText(problem) }));
     try {
       for await (const batch of batchesOf(plan.file, plan.format, { mapping: plan.mapping, skip })) {
         signal.throwIfAborted();
@@ -50,7 +48,6 @@ export function useUpload() {
         setState(({ withoutKey }) => ({
           ...{ status: "running", bytesRead: batch.bytesRead, recordsDone: batch.recordsRead },
           withoutKey: withoutKey + batch.withoutKey,
-          isWaiting: false,
         }));
       }
       rememberUpload(plan, 0);
@@ -59,7 +56,7 @@ export function useUpload() {
       setState((now) => ({
         ...now,
         status: "stopped",
-        isWaiting: false,
+        waiting: undefined,
         ...(!signal.aborted && { problem }),
       }));
     }
