@@ -28,8 +28,11 @@ export function openBackend(): Backend {
         staleTime: staleMs,
         // Whether the server can be reached is for `watchConnection` to say, not for the browser.
         networkMode: "always",
-        // While there is no connection a page keeps what was loaded last, and a notice says so.
-        retry: (count, problem) => isConnectionLost(problem) || (count < retriesMax && isTemporary(problem)),
+        // While there is no connection a page keeps what was loaded last, and a notice says so. A response
+        // that ends early does not turn the connection off, and it may end early each time.
+        retry: (count, problem) =>
+          (isConnectionLost(problem) && !connection.isOnline()) ||
+          (count < retriesMax && isTemporary(problem)),
         retryDelay: (count, problem) =>
           isConnectionLost(problem) ? reconnectEveryMs : firstRetryMs * 2 ** count,
       },
