@@ -533,6 +533,8 @@ describe("the trend", () => {
     await assertAccessible(page);
     await panel.getByRole("checkbox", { name: "vibration" }).uncheck();
     assert.ok(await panel.getByRole("button", { name: "Search" }).isDisabled());
+    await panel.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("button", { name: "Find similar" }).and(page.locator(":focus")).waitFor();
     await console.release(page);
   });
 

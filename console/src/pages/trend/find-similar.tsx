@@ -8,6 +8,7 @@ import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { Refusal } from "../../ui/confirm.tsx";
+import { useReturnedFocus } from "../../ui/focus.ts";
 import { measureOf, measureSearch } from "./measure.ts";
 import type { TrendSearch } from "./search.ts";
 import {
@@ -51,7 +52,6 @@ interface Pattern {
 export function FindSimilar({ series, search, window, onChange }: FindSimilarProps) {
   const session = useSession();
   const [pattern, setPattern] = useState<Pattern>();
-  const isNarrow = useMediaQuery("(max-width: 62em)");
   if (!mayDo(session, "analyticsAcl", "EXECUTE")) return null;
   const compared = series.filter(({ isString, isHidden }) => !isString && !isHidden);
   const measure = measureOf(search);
@@ -73,21 +73,7 @@ export function FindSimilar({ series, search, window, onChange }: FindSimilarPro
       >
         Find similar
       </Button>
-      <Drawer
-        opened={isOpen}
-        onClose={() => setPattern(undefined)}
-        // The chart stays in view: beside the panel, or above it on a narrow screen.
-        position={isNarrow ? "bottom" : "right"}
-        size={isNarrow ? "45%" : panelWidth}
-        data-similar-panel={isOpen || undefined}
-        withOverlay={false}
-        lockScroll={false}
-        trapFocus={false}
-        title="Find similar windows"
-        closeButtonProps={{ "aria-label": "Close" }}
-      >
-        {pattern && <SimilarWindows pattern={pattern} onChange={onChange} />}
-      </Drawer>
+      {pattern && <SimilarPanel {...{ pattern, onChange }} onClose={() => setPattern(undefined)} />}
     </>
   );
 }
@@ -95,6 +81,28 @@ export function FindSimilar({ series, search, window, onChange }: FindSimilarPro
 interface SimilarWindowsProps {
   readonly pattern: Pattern;
   onChange(change: Partial<TrendSearch>): void;
+}
+
+function SimilarPanel({ onClose, ...props }: SimilarWindowsProps & { onClose(): void }) {
+  useReturnedFocus();
+  const isNarrow = useMediaQuery("(max-width: 62em)", undefined, { getInitialValueInEffect: false });
+  return (
+    <Drawer
+      opened
+      onClose={onClose}
+      // The chart stays in view: beside the panel, or above it on a narrow screen.
+      position={isNarrow ? "bottom" : "right"}
+      size={isNarrow ? "45%" : panelWidth}
+      data-similar-panel
+      withOverlay={false}
+      lockScroll={false}
+      trapFocus={false}
+      title="Find similar windows"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <SimilarWindows {...props} />
+    </Drawer>
+  );
 }
 
 function SimilarWindows({ pattern, onChange }: SimilarWindowsProps) {
@@ -105,7 +113,7 @@ function SimilarWindows({ pattern, onChange }: SimilarWindowsProps) {
   // The panel does not keep the focus: one moves the trend while it is open.
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   return (
-    <Stack gap="sm" ref={panel} tabIndex={-1} role="region" aria-label="Find similar windows">
+    <Stack gap="sm" ref={panel} tabIndex={-1}>
       <Text size="sm">{`From ${timeText(window.startMs, timeZone)}, ${lengthText(window)}${part}`}</Text>
       {!isMeasured && (
         <Text size="xs" c="var(--text-quiet)">
