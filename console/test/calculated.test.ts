@@ -78,6 +78,12 @@ describe("the editor of an expression", () => {
     });
     const page = await console.open({ path: `/calculated?${search}` });
     await page.getByText("100 results").waitFor();
+    const chart = page.getByRole("application", { name: "Results of double" });
+    assert.doesNotMatch(
+      (await chart.textContent()) ?? "",
+      /up and down/,
+      "the value axis of the preview has no zoom",
+    );
     await page.getByRole("button", { name: "Open in the trend" }).click();
     await page.getByRole("heading", { name: "Trend" }).waitFor();
     const opened = new URL(page.url()).searchParams;

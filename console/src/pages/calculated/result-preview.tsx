@@ -86,7 +86,6 @@ function ResultChart({ name, results }: ResultPreviewProps) {
       onMove={setZoomed}
       onMoved={nothing}
       onSelect={({ window }) => setZoomed(window)}
-      onRanges={nothing}
       onReset={() => setZoomed(undefined)}
       onPoint={setCursorMs}
     />

@@ -89,7 +89,7 @@ function useGestures(search: TrendSearch, change: TrendState["change"]) {
       onMoved: () => latest.current && change(fixedWindow(latest.current)),
       onSelect: ({ window, ranges }: Parameters<Gestures["onSelect"]>[0]) =>
         change({ ...fixedWindow(window), ...(ranges.length > 0 && { y: ranges.map(rangeText) }) }),
-      onRanges: (ranges: Parameters<Gestures["onRanges"]>[0]) => {
+      onRanges: (ranges: Parameters<NonNullable<Gestures["onRanges"]>>[0]) => {
         const axes = new Map(ranges);
         const others = (search.y ?? []).filter((one) => !axes.has(parsedRange(one)?.[0] ?? ""));
         change({ y: [...others, ...ranges.map(rangeText)] });

@@ -44,7 +44,7 @@ const keyValueZoom = 1.25;
 const keySteps = 100;
 
 export const Chart = memo(function Chart(props: ChartProps) {
-  const { label, lines, bands, timeZone, cursorMs, children, onPoint } = props;
+  const { label, lines, bands, timeZone, cursorMs, children, onPoint, onRanges } = props;
   const { ref, width, height } = useElementSize();
   const [area, setArea] = useState<PlotArea>();
   const plot = useRef<Plot>(null);
@@ -63,8 +63,8 @@ export const Chart = memo(function Chart(props: ChartProps) {
       onBlur={() => onPoint(undefined)}
     >
       <Text id={helpId} className={classes["help"]}>
-        The arrow keys left and right move the cursor, with Shift they pan. Plus and minus zoom. The arrow
-        keys up and down zoom the value axes, 0 resets these.
+        The arrow keys left and right move the cursor, with Shift they pan. Plus and minus zoom.{" "}
+        {onRanges ? "The arrow keys up and down zoom the value axes, 0 resets these." : "0 resets the zoom."}
       </Text>
       <div ref={ref} className={classes["canvas"]}>
         {isReady && (
@@ -148,7 +148,7 @@ const forwarded = (latest: () => Gestures): Gestures => ({
   onMove: (window) => latest().onMove(window),
   onMoved: () => latest().onMoved(),
   onSelect: (selection) => latest().onSelect(selection),
-  onRanges: (ranges) => latest().onRanges(ranges),
+  onRanges: (ranges) => latest().onRanges?.(ranges),
   onReset: () => latest().onReset(),
   onPoint: (timeMs) => latest().onPoint(timeMs),
 });
@@ -167,8 +167,8 @@ function onKey(event: KeyboardEvent<HTMLDivElement>, props: ChartProps, plot: Pl
   else if (direction !== undefined) onPoint(nextTime(props, direction));
   else if (event.key === "+" || event.key === "=") move(zoomed(window, 1 / keyZoom, center));
   else if (event.key === "-") move(zoomed(window, keyZoom, center));
-  else if (event.key === "ArrowUp" && plot) onRanges(plot.zoomedRanges(1 / keyValueZoom));
-  else if (event.key === "ArrowDown" && plot) onRanges(plot.zoomedRanges(keyValueZoom));
+  else if (event.key === "ArrowUp" && plot && onRanges) onRanges(plot.zoomedRanges(1 / keyValueZoom));
+  else if (event.key === "ArrowDown" && plot && onRanges) onRanges(plot.zoomedRanges(keyValueZoom));
   else if (event.key === "0") onReset();
   else if (event.key === "Home") onPoint(window.startMs);
   else if (event.key === "End") onPoint(window.endMs);

@@ -15,7 +15,8 @@ export interface Gestures {
   /** The movement has ended. */
   onMoved(): void;
   onSelect(selection: Selection): void;
-  onRanges(ranges: Selection["ranges"]): void;
+  /** Absent if the value axes have no zoom. */
+  readonly onRanges?: ((ranges: Selection["ranges"]) => void) | undefined;
   /** Back to the range of the data, of all value axes. */
   onReset(): void;
   /** The time below the pointer, or undefined outside of the plot. */
@@ -99,7 +100,7 @@ function listenToAxis({ plot, element, axis }: AxisElement, gestures: Gestures, 
     const share = 1 - (event.clientY - plot.over.getBoundingClientRect().top) / plot.over.clientHeight;
     const center = min! + (max! - min!) * share;
     const factor = zoomPerPixel ** event.deltaY;
-    gestures.onRanges([[axis, [center - (center - min!) * factor, center + (max! - center) * factor]]]);
+    gestures.onRanges?.([[axis, [center - (center - min!) * factor, center + (max! - center) * factor]]]);
   };
   element.addEventListener("wheel", onWheel, { signal, passive: false });
   element.addEventListener("dblclick", () => gestures.onReset(), { signal });
