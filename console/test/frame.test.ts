@@ -146,7 +146,16 @@ describe("the frame", () => {
     await suggest.press("Enter");
     await page.getByText("300 series without an asset were compared").waitFor();
     await focused("Suggest assets for series");
-    await console.release(page);
+    // Who clicks elsewhere meanwhile works there.
+    const held = Promise.withResolvers<void>();
+    await page.route("**/suggestions/timeseries*", (route) => held.promise.then(() => route.continue()));
+    await suggest.press("Enter");
+    await page.locator("button:disabled").filter({ hasText: "Suggest assets for series" }).waitFor();
+    await page.getByRole("banner").click({ position: { x: 500, y: 2 } });
+    held.resolve();
+    await page.locator("button:enabled").filter({ hasText: "Suggest assets for series" }).waitFor();
+    assert.equal(await page.evaluate("document.activeElement.tagName"), "BODY");
+    await page.context().close();
   });
 
   it("leads on from an address without a page", async () => {

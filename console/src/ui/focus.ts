@@ -32,15 +32,21 @@ export function useKeptFocus(): void {
     const remember = ({ target }: FocusEvent) => {
       last = target;
     };
+    // A click beside it, on what takes no focus, leaves it: the person works elsewhere.
+    const forget = ({ target }: PointerEvent) => {
+      if (!(last instanceof Node && target instanceof Node && last.contains(target))) last = null;
+    };
     const observer = new MutationObserver((changes) => {
       const button = changes.find(({ target }) => target === last)?.target;
       const isBack = button instanceof HTMLElement && !button.hasAttribute("disabled");
       if (isBack && hasNoFocus()) button.focus({ preventScroll: true });
     });
     addEventListener("focusin", remember);
+    addEventListener("pointerdown", forget, { capture: true });
     observer.observe(document.body, { subtree: true, attributeFilter: ["disabled"] });
     return () => {
       removeEventListener("focusin", remember);
+      removeEventListener("pointerdown", forget, { capture: true });
       observer.disconnect();
     };
   }, []);
