@@ -64,6 +64,7 @@ export class BackgroundProcess<To extends object, From extends Reply> {
   /** Kills the process if it still runs, and waits for its end for a few seconds at most. */
   async end(): Promise<void> {
     await this.#endBy(() => this.#child.kill("SIGKILL"));
+    this.#waiting?.reject(new Error(`${this.#options.name} was killed`));
   }
 
   async #endBy(finish: () => void): Promise<void> {

@@ -194,10 +194,9 @@ export class Backups {
     const links = linksFolderOf(data);
     opened.defer(() => this.clean());
     await this.clean();
-    const client = await CopyClient.start({ data, ...request }, (progress) => this.#show(progress));
+    const onProgress = (progress: CopyProgress) => this.#show(progress);
+    const client = await CopyClient.start({ data, ...request }, { onProgress, signal });
     opened.defer(() => client.end());
-    const onAbort = () => void client.end();
-    signal.addEventListener("abort", onAbort, { once: true });
     signal.throwIfAborted();
     opened.defer(held.hold());
     const snapshot = await this.#snapshot({ client, points, links }, opened);

@@ -12,6 +12,12 @@ import type {
 
 const program = fileURLToPath(new URL("./copy-process.ts", import.meta.url));
 
+interface StartOptions {
+  readonly onProgress: (progress: CopyProgress) => void;
+  /** Of this one backup. */
+  readonly signal: AbortSignal;
+}
+
 export class CopyClient {
   readonly #process: BackgroundProcess<ToCopyProcess, FromCopyProcess>;
 
@@ -26,9 +32,14 @@ export class CopyClient {
     });
   }
 
-  /** Starts the process, which opens the folder of backups. Throws `StartRefused` if it cannot. */
-  static async start(task: CopyTask, onProgress: (progress: CopyProgress) => void): Promise<CopyClient> {
+  /**
+   * Starts the process, which opens the folder of backups. Throws `StartRefused` if it cannot. From now on,
+   * the signal kills the process, also while it waits for a disk.
+   */
+  static async start(task: CopyTask, { onProgress, signal }: StartOptions): Promise<CopyClient> {
+    signal.throwIfAborted();
     const client = new CopyClient(onProgress);
+    signal.addEventListener("abort", () => void client.end(), { once: true });
     try {
       await client.#process.request({ kind: "start", ...task });
       return client;
