@@ -1,8 +1,15 @@
 // The process that verifies a new backup for the server, and then removes old ones.
 import { StartRefused } from "../data-folder.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
+import { limits } from "../limits.ts";
 import { endWithServer, failedBy } from "./background-process.ts";
-import type { Examined, ExamineTask, FromExamineProcess, Removal } from "./messages.ts";
+import {
+  type Examined,
+  type ExamineTask,
+  type FromExamineProcess,
+  firstFindings,
+  type Removal,
+} from "./messages.ts";
 import { Pace } from "./pace.ts";
 import { pruneFolder } from "./prune.ts";
 import { lockForReading } from "./reader-lock.ts";
@@ -16,7 +23,8 @@ class ExamineProcess {
   async examine(task: ExamineTask): Promise<Examined> {
     makeFilesPrivate();
     const findings = await this.#verify(task);
-    if (findings.length > 0 || task.keep === undefined) return { findings };
+    if (findings.length > 0 || task.keep === undefined)
+      return firstFindings({ findings }, limits.backupFindingsMax);
     return { findings, removal: await removeOld(task) };
   }
 

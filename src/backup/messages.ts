@@ -71,9 +71,22 @@ export interface ExamineTask {
   readonly damaged: readonly string[];
 }
 
-export interface Examined {
+/** Every file of a backup can have one, so a part of them goes to messages, the log and the history. */
+export interface FirstFindings {
   /** Empty for a backup that is in order. */
   readonly findings: readonly string[];
+  /** How many there are; absent if `findings` has all. */
+  readonly findingsInAll?: number;
+}
+
+export function firstFindings(
+  { findings, findingsInAll = findings.length }: FirstFindings,
+  max: number,
+): FirstFindings {
+  return findingsInAll <= max ? { findings } : { findings: findings.slice(0, max), findingsInAll };
+}
+
+export interface Examined extends FirstFindings {
   /** Absent if none were to be removed: after findings, none are. */
   readonly removal?: Removal;
 }

@@ -12,7 +12,7 @@ import { type BackupHealth, backupHealth } from "./backup-health.ts";
 import { type BackupCheck, type BackupHistory, isComplete } from "./backup-history.ts";
 import { type BackupPlan, dueTime } from "./backup-plan.ts";
 import type { Backups } from "./backups.ts";
-import type { Examined, ExamineTask, FromExamineProcess } from "./messages.ts";
+import { type Examined, type ExamineTask, type FromExamineProcess, firstFindings } from "./messages.ts";
 
 const program = fileURLToPath(new URL("./examine-process.ts", import.meta.url));
 
@@ -117,6 +117,6 @@ async function examined(task: ExamineTask, signal: AbortSignal): Promise<Examine
 
 const findingsKeptMax = 5;
 
-/** The log has all findings. */
+/** The log has more findings. */
 const shortened = (result: Examined | { readonly problem: string }) =>
-  "findings" in result ? { ...result, findings: result.findings.slice(0, findingsKeptMax) } : result;
+  "findings" in result ? { ...result, ...firstFindings(result, findingsKeptMax) } : result;

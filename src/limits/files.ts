@@ -37,6 +37,11 @@ export const filesLimits = {
     "ms",
     "How long after a failed backup or verification of the schedule the server tries it again.",
   ),
+  backupFindingsMax: limit(
+    100,
+    "items",
+    "Findings of one verification in the log of a server, which has their number as well.",
+  ),
   backupRunsKept: limit(10, "items", "The last backups of the schedule that a server remembers and shows."),
   diskCheckMs: limit(1_000, "ms", "How often the free disk is read; more often during an upload."),
   uploadFreeBytesMin: limit(
