@@ -18,7 +18,8 @@ import { verifyBackup } from "./verify.ts";
 import { VerifyFolder } from "./verify-folder.ts";
 
 class ExamineProcess {
-  #folder: VerifyFolder | undefined;
+  /** The temporary folder. A second disposal does nothing. */
+  #opened: DisposableStack | undefined;
 
   async examine(task: ExamineTask): Promise<Examined> {
     makeFilesPrivate();
@@ -30,15 +31,16 @@ class ExamineProcess {
 
   /** The restored catalog is in the clear, so the folder goes also when the process is stopped. */
   stop(): never {
-    this.#folder?.[Symbol.dispose]();
+    this.#opened?.dispose();
     process.exit(1);
   }
 
   async #verify({ place, id, passphraseFile, temporary }: ExamineTask): Promise<readonly string[]> {
     using _ = lockForReading(place);
     const backup = await chooseBackup(place, { id, passphraseFile });
-    using folder = VerifyFolder.make(temporary);
-    this.#folder = folder;
+    using opened = new DisposableStack();
+    const folder = opened.use(VerifyFolder.make(temporary));
+    this.#opened = opened;
     const pace = new Pace();
     const { findings } = await verifyBackup(backup, {
       folder: folder.path,
