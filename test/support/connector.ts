@@ -9,11 +9,15 @@ import { type RunningProcess, runMillrace, serveMillrace } from "./process.ts";
 const adminKey = "the-key-of-the-connector-0123456789-abcdef";
 type Json = Readonly<Record<string, unknown>>;
 
-/** Fails when it is not true within a minute. */
-export async function until(isTrue: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const endMs = performance.now() + 60_000;
+/** Fails when it is not true within these minutes. */
+export async function until(
+  isTrue: () => Promise<boolean> | boolean,
+  what: string,
+  minutes = 1,
+): Promise<void> {
+  const endMs = performance.now() + minutes * 60_000;
   while (!(await isTrue())) {
-    if (performance.now() > endMs) assert.fail(`not within a minute: ${what}`);
+    if (performance.now() > endMs) assert.fail(`not within ${minutes} min: ${what}`);
     await pause(50);
   }
 }
