@@ -1,5 +1,5 @@
 // The state of the backups that a server makes by itself, for `/health`, `/metrics` and the console.
-import { type BackupCheck, type BackupRun, type CompleteRun, isComplete } from "./backup-history.ts";
+import { type BackupRun, type CompleteRun, isComplete, type Verdict, verdictOf } from "./backup-history.ts";
 import { type BackupPlan, dueTime, isLate } from "./backup-plan.ts";
 
 /** The worst is last: a backup that is damaged and late is damaged. */
@@ -41,8 +41,6 @@ interface ShownRun {
   /** Absent until it is verified. */
   readonly verification?: Verdict;
 }
-
-type Verdict = "ok" | "damaged" | "failed";
 
 interface Known {
   readonly plan: BackupPlan;
@@ -120,9 +118,4 @@ function shown(run: BackupRun): ShownRun {
   const { bytes, bytesStored, check } = run;
   const verification = check && { verification: verdictOf(check) };
   return { startedTime, seconds, outcome, bytes, bytesStored, ...verification };
-}
-
-function verdictOf(check: BackupCheck): Verdict {
-  if ("problem" in check) return "failed";
-  return check.findings.length === 0 ? "ok" : "damaged";
 }

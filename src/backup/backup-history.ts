@@ -27,6 +27,13 @@ export interface CompleteRun {
 /** `problem`: why the backup could not be verified. */
 export type BackupCheck = { readonly endedTime: number } & (Examined | { readonly problem: string });
 
+export type Verdict = "ok" | "damaged" | "failed";
+
+export function verdictOf(result: Examined | { readonly problem: string }): Verdict {
+  if ("problem" in result) return "failed";
+  return result.findings.length === 0 ? "ok" : "damaged";
+}
+
 const fileName = "backup-history.json";
 
 export class BackupHistory {
@@ -58,10 +65,10 @@ export class BackupHistory {
 
   /** Of backups that were verified and found damaged. */
   get damagedIds(): readonly string[] {
-    return this.#runs.filter(isComplete).flatMap(({ id, check }) => {
-      const isDamaged = check !== undefined && "findings" in check && check.findings.length > 0;
-      return isDamaged ? [id] : [];
-    });
+    return this.#runs
+      .filter(isComplete)
+      .filter(({ check }) => check && verdictOf(check) === "damaged")
+      .map(({ id }) => id);
   }
 
   async add(run: BackupRun): Promise<void> {

@@ -57,7 +57,7 @@ export type FromCopyProcess =
   | { readonly kind: "done"; readonly result: CopyResult }
   | FailedReply;
 
-/** What a server does with a new backup. */
+/** The task of the process that verifies a new backup and removes old ones. */
 export interface ExamineTask {
   /** The folder of backups. */
   readonly place: string;

@@ -9,7 +9,7 @@ import { startTicks } from "../lib/ticks.ts";
 import { limits } from "../limits.ts";
 import { BackgroundProcess } from "./background-process.ts";
 import { type BackupHealth, backupHealth } from "./backup-health.ts";
-import { type BackupCheck, type BackupHistory, isComplete } from "./backup-history.ts";
+import { type BackupCheck, type BackupHistory, isComplete, verdictOf } from "./backup-history.ts";
 import { type BackupPlan, dueTime } from "./backup-plan.ts";
 import type { Backups } from "./backups.ts";
 import { type Examined, type ExamineTask, type FromExamineProcess, firstFindings } from "./messages.ts";
@@ -92,7 +92,7 @@ export class ScheduledBackups {
     });
     if (!result) return; // The next start verifies it.
     const isPruned = !("removal" in result && result.removal && "problem" in result.removal);
-    const isGood = "findings" in result && result.findings.length === 0 && isPruned;
+    const isGood = verdictOf(result) === "ok" && isPruned;
     log[isGood ? "info" : "error"]({ id, place, ...result }, "Verified a backup");
     await history.addCheck(id, { endedTime: system.nowMs(), ...shortened(result) });
   }

@@ -1,7 +1,7 @@
 // Turns failures of requests into messages that say what to do.
 import { HttpError } from "@oazapfts/runtime";
 
-/** The text of a failure for people: what the server refused, that it cannot be reached, or a fault here. */
+/** The text of a failure for people: a refusal, a lost connection, or a fault of the console. */
 export function messageOf(problem: unknown): string {
   if (problem instanceof HttpError) return refusalOf(problem);
   if (isConnectionLost(problem)) return "The server cannot be reached.";
@@ -26,7 +26,7 @@ const lostConnection = new RegExp(
   "i",
 );
 
-/** What the server said about a failure; undefined without a response, and for one of a proxy. */
+/** The message of the server about a failure; undefined if there was no response, or a proxy responded. */
 export function serverMessageOf(problem: unknown): string | undefined {
   if (!(problem instanceof HttpError)) return undefined;
   const { data } = problem;

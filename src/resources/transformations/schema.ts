@@ -113,7 +113,7 @@ export interface TransformationRun extends Stored, RunCounts {
   readonly owner: number;
 }
 
-/** What a list of transformations has of the last run of each. */
+/** The members of a run that a transformation has in `lastRun`. */
 export type LastRun = RunCounts &
   Pick<TransformationRun, "id" | "status" | "startedBy" | "startedTime" | "endedTime" | "problem">;
 

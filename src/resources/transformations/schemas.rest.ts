@@ -149,7 +149,7 @@ const marks = Type.Unsafe<Readonly<Record<string, number>>>({
 
 const count = (description: string) => Type.Integer({ description, minimum: 0 });
 
-/** What a run and the last run of a transformation have in common. */
+/** The members of both a run and the `lastRun` of a transformation. */
 const runFields = {
   status: Type.Enum([...runStates]),
   startedBy: Type.String({ description: "The account or user that started it" }),

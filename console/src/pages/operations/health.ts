@@ -62,8 +62,8 @@ export function adviceFor({ status, store, quarantined, backups }: Health): Advi
     };
   }
   if (status === "degraded" && store === "open" && backups?.problem !== undefined) {
-    const text = "The server takes reads and writes. Its log and the card of backups below have more.";
-    return { color: "orange", title: "The backups have a problem", text: `${backups.problem}. ${text}` };
+    const text = `${backups.problem}. The server takes reads and writes.`;
+    return { color: "orange", title: "The backups have a problem", text };
   }
   if (status === "degraded") {
     const text = "Free space on the disk of the data folder. The server then takes writes again by itself.";
