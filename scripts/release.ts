@@ -5,7 +5,16 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -26,6 +35,7 @@ const work = mkdtempSync(join(tmpdir(), "millrace-release-"));
 try {
   writePackage(root, work);
   const { version } = JSON.parse(readFileSync(join(work, "package.json"), "utf8")) as { version: string };
+  requireFixture(version);
   const time = timeOfCommit();
   step(npm(work, "pack", "--silent", "--pack-destination", target).trim());
   const tarball = `millrace-${version}-linux-${architecture}.tar.gz`;
@@ -45,6 +55,12 @@ try {
 function knownArchitecture(name: string): Architecture {
   if (name === "x64" || name === "arm64") return name;
   throw new Error(`--architecture is x64 or arm64, not ${name}`);
+}
+
+/** Later versions are tested with what this one leaves on disk. */
+function requireFixture(version: string): void {
+  if (existsSync(join(root, "test/fixtures/releases", version))) return;
+  throw new Error(`test/fixtures/releases/${version} is missing: run node scripts/release/fixture.ts`);
 }
 
 /** Seconds since 1970, the time of every file of the tarball. */

@@ -131,7 +131,9 @@ test("a secret as docs/operations.md makes one is taken", async () => {
 });
 
 const doctorHelps = "`millrace doctor` shows the damage; what it cannot repair comes back with a backup.";
-const ofNewer = "A newer version of Millrace wrote it: start that version.";
+const ofNewer =
+  "A newer version of Millrace wrote it: start that version. To go back, restore a backup that this " +
+  "version made (millrace restore).";
 const ofOlder =
   "An older version of Millrace wrote it. Start that version, write each project into an archive " +
   "(millrace export), and load the archives into a new data folder (millrace import archive).";

@@ -10,7 +10,9 @@ export class CannotOpen extends Error {
 }
 
 const nextSteps = {
-  newer: "A newer version of Millrace wrote it: start that version.",
+  newer:
+    "A newer version of Millrace wrote it: start that version. To go back, restore a backup that this " +
+    "version made (millrace restore).",
   older:
     "An older version of Millrace wrote it. Start that version, write each project into an archive " +
     "(millrace export), and load the archives into a new data folder (millrace import archive).",

@@ -1,5 +1,5 @@
-// The catalog's notes about itself, in a table of its own: the version of its layout and the highest id
-// ever used.
+// The catalog's notes about itself, in a table of its own: the version of its layout, the highest id ever
+// used, and the version of Millrace that last added tables or columns.
 import { sql } from "kysely";
 import { CannotOpen } from "../cannot-open.ts";
 import type { Table } from "../catalog.ts";
@@ -28,6 +28,7 @@ export const metaTable: Table<Note> = {
 export const layoutVersion = 1;
 
 const lastIdNote = 3;
+const tablesVersionNote = 4;
 
 /** Writes the notes that are missing; refuses a file that a newer program has changed beyond us. */
 export async function prepareMeta(db: Db, nowMs: number): Promise<void> {
@@ -60,3 +61,39 @@ export async function readLastId(db: Db): Promise<number> {
   `.execute(db);
   return rows[0]!.value;
 }
+
+/**
+ * Refuses a file to which a newer program than `version` has added tables or columns: a record that this
+ * program replaced would lose the columns that it does not know. Notes `version` if it has added some.
+ */
+export async function prepareTablesVersion(
+  db: Db,
+  version: string,
+  { hasAdded }: { readonly hasAdded: boolean },
+): Promise<void> {
+  const meta = sql.table(metaTable.name);
+  const own = numberOf(version);
+  const { rows } = await sql<Note>`select value from ${meta} where id = ${tablesVersionNote}`.execute(db);
+  const held = rows[0]?.value ?? 0;
+  if (held > own) {
+    throw new CannotOpen(`catalog.db has tables of Millrace ${textOf(held)}; this is ${version}`, "newer");
+  }
+  if (!hasAdded) return;
+  await sql`
+    insert into ${meta} (id, name, value) values (${tablesVersionNote}, 'tables version', ${own})
+    on conflict (id) do update set value = excluded.value
+  `.execute(db);
+}
+
+const versionPart = 1_000;
+
+/** "1.2.3" as 1002003, so that a newer version is a larger number. */
+function numberOf(version: string): number {
+  const [major, minor, patch] = version.split(/[.-]/, 3).map(Number);
+  return (major! * versionPart + minor!) * versionPart + patch!;
+}
+
+const textOf = (number: number): string =>
+  [number / versionPart ** 2, number / versionPart, number]
+    .map((part) => Math.floor(part) % versionPart)
+    .join(".");

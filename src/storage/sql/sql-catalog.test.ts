@@ -300,6 +300,36 @@ test("a new column that is required, and a file of a newer layout, are refused",
   await assert.rejects(open("catalog.db"), { nextStep: /newer version/ });
 });
 
+test("what an upgrade adds is announced, and an older version refuses the file afterwards", async (t) => {
+  const { folder } = workplace(t);
+  const told: string[] = [];
+  const openAs = async (version: string, declared: readonly AnyTable[]) => {
+    const file = join(folder, "catalog.db");
+    const tell = (text: string) => told.push(text);
+    await (await openSqlCatalog({ file, tables: declared, system: realSystem, version, tell })).close();
+  };
+  const older = tables.filter((table) => table.name !== "notes");
+  await openAs("0.9.7", older);
+  await openAs("0.10.0-rc.1", older);
+  assert.deepEqual(told, []);
+  const tooOld = { message: "catalog.db has tables of Millrace 0.9.7; this is 0.9.0" };
+  await assert.rejects(openAs("0.9.0", older), tooOld);
+  const colour = { type: "text", optional: true } as const;
+  const wider: Table<Gauge & { colour?: string }> = { ...gauges, columns: { ...gauges.columns, colour } };
+  const newer = [...tables.filter((table) => table.name !== "gauges"), wider as AnyTable];
+  await openAs("0.10.0", newer);
+  assert.match(told.shift()!, /^Upgrading the catalog to 0\.10\.0\. New.*: notes, gauges\.colour\.$/m);
+  await openAs("0.10.0", newer);
+  assert.deepEqual(told, []);
+  const refused = {
+    message: "catalog.db has tables of Millrace 0.10.0; this is 0.9.7",
+    nextStep: /newer version/,
+  };
+  await assert.rejects(openAs("0.9.7", older), refused);
+  await openAs("1.0.0", newer);
+  await openAs("0.10.1", newer);
+});
+
 test("names are looked up by their index even when another order is requested", async (t) => {
   const { folder, open } = workplace(t);
   await (await open("catalog.db")).close();

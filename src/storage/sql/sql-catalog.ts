@@ -1,12 +1,13 @@
 // The catalog on a SQL database: transactions and their end, the life of the whole.
 import { invariant } from "../../lib/invariant.ts";
 import type { System } from "../../lib/system.ts";
+import { version as ownVersion } from "../../lib/version.ts";
 import { limits } from "../../limits.ts";
 import type { AnyTable, Catalog, Tenant } from "../catalog.ts";
 import type { ScanLimits } from "./compile-filter.ts";
 import type { Database, Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
-import { metaTable, prepareMeta } from "./meta.ts";
+import { metaTable, prepareMeta, prepareTablesVersion } from "./meta.ts";
 import { checkTables } from "./tables.ts";
 import { SqlTransaction } from "./transaction.ts";
 
@@ -23,6 +24,8 @@ export interface CatalogSettings {
 export interface SqlCatalogSettings extends CatalogSettings {
   /** The SQLite file; made when missing. */
   readonly file: string;
+  /** Another version of Millrace than this one, for tests. */
+  readonly version?: string;
 }
 
 const usualScanLimits: ScanLimits = {
@@ -35,10 +38,14 @@ const usualScanLimits: ScanLimits = {
 
 /** Opens the catalog. Other processes may have the file open too; the next read sees their writes. */
 export async function openSqlCatalog({ file, ...settings }: SqlCatalogSettings): Promise<Catalog> {
-  const { tables, system, tell = () => {} } = settings;
+  const { tables, system, tell = () => {}, version = ownVersion } = settings;
   checkTables(tables);
   const database = await openSqlite(file, [metaTable as AnyTable, ...tables], {
-    prepared: (db) => prepareMeta(db, system.nowMs()),
+    version,
+    async prepared(db, additions) {
+      await prepareMeta(db, system.nowMs());
+      await prepareTablesVersion(db, version, additions);
+    },
     tell,
   });
   return catalogOn(database, settings);

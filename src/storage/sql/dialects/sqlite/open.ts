@@ -30,11 +30,19 @@ const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMAR
 
 const diskCodes: readonly number[] = [8, 10, 13, 14]; // SQLITE_READONLY, _IOERR, _FULL, _CANTOPEN
 
+interface OpenSettings {
+  /** The version of Millrace that opens the file. */
+  readonly version: string;
+  /** Is called in the transaction that has upgraded the tables, with whether it has added some. */
+  readonly prepared: (db: Db, additions: { readonly hasAdded: boolean }) => Promise<void>;
+  readonly tell: Tell;
+}
+
 /** Makes the file when it is missing and brings its tables up to date. Others may have it open too. */
 export async function openSqlite(
   file: string,
   tables: readonly AnyTable[],
-  { prepared, tell }: { readonly prepared: (db: Db) => Promise<void>; readonly tell: Tell },
+  { version, prepared, tell }: OpenSettings,
 ): Promise<Database> {
   const writes = connect({ file, mode: "write", connections: 1 });
   const reads = connect({ file, mode: "read", connections: limits.catalogReadersMax });
@@ -44,8 +52,7 @@ export async function openSqlite(
   };
   try {
     await writes.transaction().execute(async (db) => {
-      await prepareSchema(db, tables, tell);
-      await prepared(db);
+      await prepared(db, await prepareSchema(db, tables, { version, tell }));
     });
   } catch (error) {
     await close();

@@ -72,18 +72,46 @@ export const linkListsOf = ({ columns, links = [] }: AnyTable): string[] =>
 /** Is told what is going on while a file with many records is brought up to date. */
 export type Tell = (text: string) => void;
 
-/** Brings the file to what the tables declare, inside the caller's transaction. */
-export async function prepareSchema(db: Db, tables: readonly AnyTable[], tell: Tell): Promise<void> {
-  for (const table of tables) {
-    await prepareTable(db, table);
-    await keep(db, { table, declared: definitionsOf(table), tell });
-  }
+/**
+ * Brings the file to what the tables declare, inside the caller's transaction. Announces the tables and
+ * columns that it adds to a file of an earlier version. `hasAdded` is true if it has added any.
+ */
+export async function prepareSchema(
+  db: Db,
+  tables: readonly AnyTable[],
+  { version, tell }: { readonly version: string; readonly tell: Tell },
+): Promise<{ readonly hasAdded: boolean }> {
+  const additions = await additionsTo(db, tables);
+  const isNew = additions.filter(({ isTable }) => isTable).length === tables.length;
+  if (!isNew && additions.length > 0) tell(announcementOf(additions, version));
+  for (const { statement } of additions) await run(db, statement);
+  for (const table of tables) await keep(db, { table, declared: definitionsOf(table), tell });
   await run(db, `analyze ${quoted(tables[0]!.name)}`); // Makes sqlite_stat1.
   for (const table of tables) await writeStatistics(db, table);
   await run(db, "analyze sqlite_schema"); // Reads it again.
+  return { hasAdded: additions.length > 0 };
 }
 
-async function prepareTable(db: Db, table: AnyTable): Promise<void> {
+/** A table, or a column of one that exists. */
+interface Addition {
+  readonly name: string;
+  readonly isTable: boolean;
+  readonly statement: string;
+}
+
+async function additionsTo(db: Db, tables: readonly AnyTable[]): Promise<Addition[]> {
+  const additions: Addition[] = [];
+  for (const table of tables) additions.push(...(await additionsToTable(db, table)));
+  return additions;
+}
+
+function announcementOf(additions: readonly Addition[], version: string): string {
+  const names = additions.map(({ name }) => name).join(", ");
+  return `Upgrading the catalog to ${version}. New tables and columns: ${names}.
+Versions before ${version} will not open the data folder afterwards; to go back, restore a backup.`;
+}
+
+async function additionsToTable(db: Db, table: AnyTable): Promise<Addition[]> {
   const info = sql<{ name: string }>`select name from pragma_table_info(${table.name})`;
   const existing = new Set((await info.execute(db)).rows.map(({ name }) => name));
   const declared: [string, TableColumn][] = Object.entries(table.columns);
@@ -91,16 +119,18 @@ async function prepareTable(db: Db, table: AnyTable): Promise<void> {
   const columns = declared.map(([name, column]) => ({ name, column, text: columnText(name, column) }));
   if (existing.size === 0) {
     const list = columns.map(({ text }) => text).join(", ");
-    await run(db, `create table ${quoted(table.name)} (${list}) strict`);
-    return;
+    const statement = `create table ${quoted(table.name)} (${list}) strict`;
+    return [{ name: table.name, isTable: true, statement }];
   }
-  for (const { name, column, text } of columns.filter(({ name }) => !existing.has(name))) {
+  const missing = columns.filter(({ name }) => !existing.has(name));
+  return missing.map(({ name, column, text }) => {
     invariant(
       column.optional,
       `the new column ${table.name}.${name} is optional, as there are older records`,
     );
-    await run(db, `alter table ${quoted(table.name)} add column ${text}`);
-  }
+    const statement = `alter table ${quoted(table.name)} add column ${text}`;
+    return { name: `${table.name}.${name}`, isTable: false, statement };
+  });
 }
 
 const columnText = (name: string, { type, optional }: TableColumn): string =>
