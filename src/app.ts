@@ -66,6 +66,7 @@ import { readOnlyBlobs, readOnlyCatalog, readOnlyPoints } from "./storage/read-o
 import { RowDeletions } from "./storage/row-deletions.ts";
 import { ServerLease } from "./storage/server-lease.ts";
 import { takeOver } from "./take-over.ts";
+import { noTracing, type Tracing } from "./tracing/tracing.ts";
 
 /** The protocols beside REST. */
 const protocols = [odataProtocol, influxProtocol, oauthProtocol];
@@ -93,6 +94,8 @@ export interface AppOptions {
   readonly bounds?: ResponseBounds;
   /** Serves reads only, and does no work in the background: the data is being copied. */
   readonly isReadOnly?: boolean;
+  /** The caller closes it after the application. */
+  readonly tracing?: Tracing;
 }
 
 /** Opens the data folder and builds the application on it; throws `StartRefused` if it cannot start. */
@@ -100,15 +103,17 @@ export async function openApp(
   settings: Settings,
   system: System,
   log: Logger,
-  { bounds = usualBounds, isReadOnly = false }: AppOptions = {},
+  { bounds = usualBounds, isReadOnly = false, tracing = noTracing }: AppOptions = {},
 ): Promise<App> {
   await using opened = new AsyncDisposableStack();
   const metrics = createMetrics();
   const installation = await openInstallation(settings, { system, log }, opened);
   const { secret, disk } = installation;
   const secretOf = (purpose: string) => secretFor(purpose, secret);
-  const { points, catalog, blobs } = isReadOnly ? readOnly(installation.stores) : installation.stores;
-  const held = holdable(blobs);
+  const stores = isReadOnly ? readOnly(installation.stores) : installation.stores;
+  const held = holdable(stores.blobs);
+  const counted = { ...stores, points: metrics.counted(stores.points), blobs: held.blobs };
+  const { catalog, points, blobs } = tracing.traceStores(counted);
   const ids = await openIds(catalog, system);
   const lease = opened.adopt(await openLease(catalog, { ids, system }, log), (one) => one.end());
   // After the lease: a copy that starts now sees the lease, and this start sees its record, or both.
@@ -116,23 +121,21 @@ export async function openApp(
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
-    ...{ system, ids, computing, disk, catalog, blobs: held.blobs, points: metrics.counted(points) },
-    ...backgroundWork(log, { settings, secretOf }),
-    rowDeletions: rowDeletionsIn(catalog, log),
-    lease,
+    ...{ system, ids, computing, disk, catalog, blobs, points, lease },
+    ...backgroundWork(log, { settings, secretOf, catalog }),
     ...accessOf({ catalog, ids, system, lease }, secret),
-    models: hosting.models,
-    cursors: cursorSigner(secretOf("cursors")),
+    ...{ models: hosting.models, cursors: cursorSigner(secretOf("cursors")) },
     ...openCaches(metrics),
     ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
   if (!isReadOnly) opened.use(await resumeWork(services, log));
   const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());
-  const backupParts = { stores: { catalog, points }, held, disk, system, log };
+  const backupParts = { stores, held, disk, system, log };
   const { backups, scheduled } = await openBackups(settings, backupParts, opened);
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
-  const http = await createHttp({ log, metrics, recordRefusal: refusals.record, protocols, settings });
+  const observing = { log, metrics, tracing, protocols, settings };
+  const http = await createHttp({ ...observing, recordRefusal: refusals.record });
   const heldRequests = new HeldRequests(http);
   const kernel = { services, keyUses: new KeyUses(system), ...authenticators, ...memoryOf(bounds, metrics) };
   const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
@@ -209,13 +212,17 @@ async function startWork(services: Services, { address, settings, models, log }:
 interface Working {
   readonly settings: Settings;
   readonly secretOf: (purpose: string) => Uint8Array;
+  readonly catalog: Catalog;
 }
 
 /** Work that continues after its request. */
 const backgroundWork = (
   log: Logger,
-  { settings, secretOf }: Working,
-): Pick<Services, "uploads" | "jobs" | "demos" | "transformations" | "drawings"> => ({
+  { settings, secretOf, catalog }: Working,
+): Pick<Services, "uploads" | "jobs" | "demos" | "transformations" | "drawings" | "rowDeletions"> => ({
+  rowDeletions: new RowDeletions(catalog, ownedRows, (problem) =>
+    log.error({ err: problem }, "Could not delete the rows of a deleted raw table or sequence"),
+  ),
   uploads: new KeyedTaskRunner(),
   jobs: new RunningJobs((problem) => log.error({ err: problem }, "A fault ended an analytics job")),
   demos: new RunningDemos(startDemoThread, (problem) => log.error({ problem }, "The demo plant failed")),
@@ -275,11 +282,6 @@ const openLease = (catalog: Catalog, parts: Pick<Services, "ids" | "system">, lo
     ...parts,
     report: (problem) => log.error({ err: problem }, "Could not take over the work of another server"),
   });
-
-const rowDeletionsIn = (catalog: Catalog, log: Logger) =>
-  new RowDeletions(catalog, ownedRows, (problem) =>
-    log.error({ err: problem }, "Could not delete the rows of a deleted raw table or sequence"),
-  );
 
 /**
  * Deletes expired uploads and completes removals now and at intervals; returns the function that stops it.

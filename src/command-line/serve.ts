@@ -9,6 +9,7 @@ import { described, readSettings, type Settings } from "../config.ts";
 import { ConnectorSupervisor } from "../connectors/supervisor.ts";
 import { limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
+import { openTracing } from "../tracing/tracing.ts";
 import type { Command } from "./command.ts";
 import { commandName } from "./command-name.ts";
 import { demoSettings, loadDemoPlant } from "./demo-plant.ts";
@@ -39,7 +40,8 @@ ${settingLines.join("\n")}`,
     const settings = values.demo ? demoSettings(chosen) : chosen;
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
     limitHeapGrowth();
-    const app = await openApp(settings, realSystem, log);
+    const tracing = await openTracing(process.env, log);
+    const app = await openApp(settings, realSystem, log, { tracing });
     let connectors: AsyncDisposable | undefined;
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {
@@ -50,6 +52,7 @@ ${settingLines.join("\n")}`,
       const stopped = (async () => {
         await connectors?.[Symbol.asyncDispose]();
         await app.close();
+        await tracing.close();
       })();
       stopped.then(
         () => process.exit(0),

@@ -6,6 +6,7 @@ import { pino } from "pino";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
+import { noTracing } from "../tracing/tracing.ts";
 import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
@@ -60,7 +61,12 @@ let isFull = false;
 
 before(async () => {
   http = await createHttp({
-    ...{ log: pino({ level: "silent" }), metrics: createMetrics(), recordRefusal: () => undefined },
+    ...{
+      log: pino({ level: "silent" }),
+      tracing: noTracing,
+      metrics: createMetrics(),
+      recordRefusal: () => undefined,
+    },
     protocols: [plain],
     settings: { trustedProxies: [] },
   });

@@ -24,6 +24,7 @@ import { apiVersions, type Route, type RouteResponse, route } from "../rest/rout
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
+import { noTracing } from "../tracing/tracing.ts";
 import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
@@ -117,6 +118,7 @@ before(async () => {
   const log = pino({}, { write: (line: string) => logged.push(line) });
   http = await createHttp({
     log,
+    tracing: noTracing,
     metrics: createMetrics(),
     recordRefusal: () => undefined,
     protocols: [],

@@ -17,6 +17,10 @@ import { securityHeaders } from "./security-headers.ts";
 interface HttpOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly tracing: {
+    /** Makes a span of each request to an instance without other hooks. */
+    traceRequests(http: FastifyInstance): void;
+  };
   /** Called for each failed write to the disk. */
   readonly recordRefusal: (problem: string) => void;
   readonly protocols: readonly Protocol[];
@@ -29,7 +33,7 @@ interface HttpOptions {
 
 /** Creates an instance without routes; it leaves bodies unread. */
 export async function createHttp(options: HttpOptions): Promise<FastifyInstance> {
-  const { log, metrics, recordRefusal, protocols, settings } = options;
+  const { log, metrics, tracing, recordRefusal, protocols, settings } = options;
   const { trustedProxies, baseUrl } = settings;
   const nextRequestId = requestIds();
   const onError = errorHandler({ log, recordRefusal, protocols });
@@ -52,6 +56,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     clientErrorHandler: (problem, socket) => sendClientError(problem, socket, nextRequestId()),
   });
   http.setErrorHandler(onError);
+  tracing.traceRequests(http);
   http.addHook("onRequest", (request, reply, done) => {
     reply.headers(headersFor(request.id));
     done();
