@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { chartColors } from "../../ui/chart/chart-colors.ts";
 import type { ChartLine, NumberLine } from "../../ui/chart/chart-line.ts";
-import type { Columns, TimeWindow } from "../../ui/chart/columns.ts";
+import { type Columns, gapIn, type TimeWindow } from "../../ui/chart/columns.ts";
 import { gapOf } from "../../ui/chart/interval.ts";
 import { type Fault, faultOf } from "../../ui/expression/fault.ts";
 import { useComparison } from "./compare.ts";
@@ -109,14 +109,19 @@ class LineCache {
     return this.#list;
   }
 
-  of(series: TrendSeries, columns: LoadedColumns["columns"], gapMs: number): ChartLine {
+  of(series: TrendSeries, columns: LoadedColumns["columns"], pointsGapMs: number): ChartLine {
     const last = this.#last.get(series);
+    const ownGapMs = !columns || columns.kind === "text" ? pointsGapMs : gapIn(columns, pointsGapMs);
+    const gapMs = last && isSimilar(last.gapMs, ownGapMs) ? last.gapMs : ownGapMs;
     if (last && last.columns === columns && last.gapMs === gapMs) return last.line;
     const line = lineOf(series, columns, gapMs);
     this.#last.set(series, { columns, gapMs, line });
     return line;
   }
 }
+
+/** Parts of a series differ a little in their typical distance. The line is not drawn again for that. */
+const isSimilar = (gapMs: number, other: number): boolean => Math.abs(gapMs - other) <= other / 4;
 
 function faultIn(series: TrendSeries, problem: unknown): Fault | undefined {
   if (isStored(series)) return problem ? { message: messageOf(problem), at: undefined } : undefined;

@@ -127,12 +127,16 @@ export function indexAt(columns: Columns, timeMs: number, { isStep, gapMs }: Sha
   return distance(nearest) <= reach ? nearest : undefined;
 }
 
+/** From which distance on points or buckets are not connected. A bucket alone is no gap. */
+export const gapIn = (columns: NumberColumns, gapMs: number): number =>
+  columns.kind === "buckets" ? Math.max(columns.bucketMs * 1.5, gapMs) : gapMs;
+
 /** Whether the line is interrupted before this index. */
 export function isGapBefore(columns: NumberColumns, index: number, { isStep, gapMs }: Shape): boolean {
   if (index === 0) return true;
   if (isStep) return false;
   const distance = columns.times[index]! - columns.times[index - 1]!;
-  return distance > (columns.kind === "buckets" ? Math.max(columns.bucketMs * 1.5, gapMs) : gapMs);
+  return distance > gapIn(columns, gapMs);
 }
 
 /** Whether other columns are the same in a range, and at the points beside it. */
