@@ -85,6 +85,24 @@ describe("the window of a trend", () => {
     await console.release(page);
   });
 
+  it("requests points without buckets first at another time, where the series is as dense", async () => {
+    const page = await console.open({ path: `/trend?series=flow&${range(startMs, startMs + dayMs)}` });
+    await status(page, "Raw points: every point drawn");
+    await page.getByRole("status").getByText("loading").waitFor({ state: "detached" });
+    const read: string[] = [];
+    page.on("request", (request) => {
+      const { searchParams } = new URL(request.url());
+      const lengthMs = Number(searchParams.get("end")) - Number(searchParams.get("start"));
+      const isOfWindow = searchParams.has("limit") && lengthMs < 2 * dayMs;
+      if (isOfWindow) read.push(searchParams.get("granularity") ?? "points");
+    });
+    const other = range(startMs + 15 * dayMs, startMs + 15.5 * dayMs);
+    await page.evaluate(`history.pushState({}, "", ${JSON.stringify(`/trend?series=flow&${other}`)})`);
+    await row(page, "flow").getByRole("cell", { name: "720" }).waitFor();
+    assert.deepEqual(read, ["points"]);
+    await console.release(page);
+  });
+
   it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
     const page = await console.open({
       path: `/trend?series=flow&${range(startMs + dayMs, startMs + 2 * dayMs)}`,

@@ -144,7 +144,10 @@ function loadedBuckets(client: QueryClient, prefix: QueryKey, range: TimeWindow)
     .sort((one, other) => common(other.range) - common(one.range))[0];
 }
 
-/** How many points the shortest loaded buckets count in a range, if some cover it. */
+/**
+ * About how many points a range has: as the shortest loaded buckets count that cover it, or else as many as
+ * other loaded buckets have in such a time.
+ */
 function pointsIn(
   client: QueryClient,
   ofSeries: QueryKey,
@@ -153,15 +156,22 @@ function pointsIn(
   const [best] = client
     .getQueriesData<Columns>({ queryKey: ofSeries })
     .flatMap(([queryKey, columns]) => {
+      if (columns?.kind !== "buckets" || columns.isCalculated || columns.times.length === 0) return [];
       const [fromMs, toMs] = queryKey.slice(ofSeries.length + 1) as [unknown, unknown];
       const isCovering = typeof fromMs === "number" && fromMs <= startMs && Number(toMs) >= endMs;
-      return isCovering && columns?.kind === "buckets" && !columns.isCalculated ? [columns] : [];
+      return [{ columns, isCovering, bucketMs: columns.bucketMs }];
     })
-    .sort((one, other) => one.bucketMs - other.bucketMs);
+    .sort((one, other) =>
+      one.isCovering === other.isCovering ? one.bucketMs - other.bucketMs : one.isCovering ? -1 : 1,
+    );
   if (!best) return undefined;
-  const { counts } = bucketsIn(best, { startMs: startMs - best.bucketMs + 1, endMs });
-  return counts.reduce((sum, count) => sum + count, 0);
+  const { columns, isCovering, bucketMs } = best;
+  if (isCovering) return sumOf(bucketsIn(columns, { startMs: startMs - bucketMs + 1, endMs }).counts);
+  const { counts } = columns;
+  return (sumOf(counts) / (counts.length * bucketMs)) * (endMs - startMs);
 }
+
+const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);
 
 const loadedOf = (
   results: readonly { data: Columns | undefined; error: unknown; isFetching: boolean }[],
