@@ -145,8 +145,8 @@ function loadedBuckets(client: QueryClient, prefix: QueryKey, range: TimeWindow)
 }
 
 /**
- * About how many points a range has: as the shortest loaded buckets count that cover it, or else as many as
- * other loaded buckets have in such a time.
+ * About how many points a range has: its share of those in the shortest loaded buckets that cover it, or else
+ * as many as other loaded buckets have in such a time.
  */
 function pointsIn(
   client: QueryClient,
@@ -166,12 +166,11 @@ function pointsIn(
     );
   if (!best) return undefined;
   const { columns, isCovering, bucketMs } = best;
-  if (isCovering) return sumOf(bucketsIn(columns, { startMs: startMs - bucketMs + 1, endMs }).counts);
-  const { counts } = columns;
-  return (sumOf(counts) / (counts.length * bucketMs)) * (endMs - startMs);
+  const { counts } = isCovering ? bucketsIn(columns, { startMs: startMs - bucketMs + 1, endMs }) : columns;
+  const points = counts.reduce((sum, count) => sum + count, 0);
+  const share = (endMs - startMs) / (counts.length * bucketMs);
+  return isCovering ? points * Math.min(1, share) : points * share;
 }
-
-const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);
 
 const loadedOf = (
   results: readonly { data: Columns | undefined; error: unknown; isFetching: boolean }[],
