@@ -122,6 +122,29 @@ it("the path of a hit is loaded at once, without a wait for the asset itself", a
   await page.context().close();
 });
 
+it("a hit is shown in the tree before its page, whose requests would delay the levels", async () => {
+  const page = await console.open({ path: "/assets?query=Valve" });
+  const held = Promise.withResolvers<void>();
+  await page.route(new RegExp(`/assets/children\\?.*parentId=${ids["Tank"]}&limit=100`), async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  let requests = 0;
+  const isOfPage = new RegExp(`/timeseries\\?assetId=${ids["Valve"]}`);
+  page.on("request", (request) => (requests += isOfPage.test(request.url()) ? 1 : 0));
+  const path = page.waitForResponse(/\/assets\/byids$/);
+  await page.getByRole("link", { name: "Valve" }).click();
+  await (await path).finished();
+  await page.evaluate(
+    "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))",
+  );
+  assert.equal(requests, 0);
+  held.resolve();
+  await item(page, "Valve").waitFor();
+  await page.getByRole("heading", { name: "Valve" }).waitFor();
+  await page.context().close();
+});
+
 describe("the page of an asset", () => {
   it("shows its path, series with the latest value, events and relationships", async () => {
     const page = await console.open({ path: `/assets/${ids["P-25000"]}` });

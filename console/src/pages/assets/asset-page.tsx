@@ -4,7 +4,7 @@ import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { ArrowLeft, ChevronRight } from "lucide-react";
-import { useDeferredValue, useEffect } from "react";
+import { memo, useDeferredValue, useEffect } from "react";
 import { statusOf } from "../../api/errors.ts";
 import { type Asset, type AssetContents, getAssetsByAssetIdContents } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
@@ -25,8 +25,10 @@ import { pathQuery } from "./use-tree.ts";
 export function AssetPage() {
   const { id } = useParams({ from: "/frame/assets/$id" });
   const path = useQuery(pathQuery(useProject(), id));
-  // Its many parts take longer to render than the row of the asset in the tree, which comes first.
-  const shown = useDeferredValue(path.data, undefined);
+  const { revealedId } = useAssetTree();
+  const isAlone = useMediaQuery("(max-width: 62em)", false, { getInitialValueInEffect: false });
+  // Its many parts take long to render, and request much. The row of the asset in the tree comes first.
+  const shown = useDeferredValue(isAlone || revealedId === id ? path.data : undefined, undefined);
   if (path.isPending) return <Loading what="the asset" />;
   if (path.isError && statusOf(path.error) === 404) return <NoSuchAsset />;
   if (path.isError) return <Failure problem={path.error} onRetry={() => void path.refetch()} />;
@@ -51,7 +53,7 @@ function NoSuchAsset() {
   );
 }
 
-function Loaded({ path }: { path: readonly Asset[] }) {
+const Loaded = memo(function Loaded({ path }: { path: readonly Asset[] }) {
   const asset = path.at(-1)!;
   const project = useProject();
   const { below = false } = useSearch({ from: "/frame/assets" });
@@ -77,7 +79,7 @@ function Loaded({ path }: { path: readonly Asset[] }) {
       </Box>
     </article>
   );
-}
+});
 
 function Header({ path, contents }: { path: readonly Asset[]; contents: AssetContents | undefined }) {
   const asset = path.at(-1)!;

@@ -3,7 +3,7 @@
 import { Loader } from "@mantine/core";
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ChevronRight } from "lucide-react";
-import { type KeyboardEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import classes from "./tree.module.css";
 import { type AssetRow, rowKey, type TreeRow } from "./tree-model.ts";
 import type { AssetTree } from "./use-tree.ts";
@@ -94,7 +94,8 @@ interface SelectionInView {
 /** Scrolls to the selected asset once its row is there, and not again while rows above it load. */
 function useSelectionInView({ rows, selectedId, virtual, setActiveKey }: SelectionInView) {
   const shown = useRef<number>(undefined);
-  useEffect(() => {
+  // Before the browser draws the new rows, or their part in view would come a frame later.
+  useLayoutEffect(() => {
     if (selectedId === undefined || shown.current === selectedId) return;
     const at = rows.findIndex((row) => isAsset(row, selectedId));
     if (at === -1) return;

@@ -28,6 +28,8 @@ export interface AssetTree {
   readonly isLoaded: boolean;
   /** The number of times that the tree was loaded again. */
   readonly generation: number;
+  /** The asset that the tree was last opened down to, or could not be. */
+  readonly revealedId: number | undefined;
   loadTop(): Promise<void>;
   open(id: number): Promise<void>;
   close(id: number): void;
@@ -44,7 +46,9 @@ export function useTree(): AssetTree {
   const [tree, setTree] = useState<Tree>(emptyTree);
   const [problem, setProblem] = useState<unknown>();
   const [generation, setGeneration] = useState(0);
+  const [revealedId, setRevealedId] = useState<number>();
   const current = useRef(tree);
+  const wanted = useRef<number>(undefined);
   const loader = useLoader();
   const actions = useMemo(() => {
     const change: ChangeTree = (next) => {
@@ -79,7 +83,11 @@ export function useTree(): AssetTree {
         void loader.ancestors(path).catch(() => undefined);
         void Promise.all(levelsDownTo(path).map(startOf)).catch(() => undefined);
       },
-      reveal: (id: number) => guarded(() => loadDownTo(id)),
+      reveal: async (id: number) => {
+        wanted.current = id;
+        await guarded(() => loadDownTo(id));
+        if (wanted.current === id) setRevealedId(id);
+      },
       reload: async () => {
         await guarded(loadAgain);
         setGeneration((now) => now + 1);
@@ -87,7 +95,8 @@ export function useTree(): AssetTree {
     };
   }, [loader]);
   const rows = useMemo(() => rowsOf(tree), [tree]);
-  return { rows, problem, generation, isLoaded: tree.levels.has(undefined), ...actions };
+  const isLoaded = tree.levels.has(undefined);
+  return { rows, problem, generation, revealedId, isLoaded, ...actions };
 }
 
 interface LoadedRun {
