@@ -499,7 +499,8 @@ test("a run that ends at any step leaves whole commits, which its record counts"
   const writer = (async () => {
     for (let i = 0; isWriting.on; i += 1) {
       const { status } = await putRaw("steps", [[`w${i % 10}`, { i }]]).catch(() => ({ status: 0 }));
-      assert.ok([0, 200].includes(status));
+      // PostgreSQL gives up (503) when a slow machine needs long for the commit of the run.
+      assert.ok([0, 200, 503].includes(status), String(status));
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   })();
