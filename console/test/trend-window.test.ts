@@ -298,6 +298,24 @@ describe("the window of a trend", () => {
     await console.release(page);
   });
 
+  it("requests the data of series that are opened before it renders their chart", async () => {
+    const page = await console.open({ path: "/trend" });
+    await page.getByText("Choose what to look at").waitFor();
+    const other = `/trend?series=flow&${range(startMs + 4 * dayMs, startMs + 8 * dayMs)}`;
+    const hasChart = await page.evaluate(`new Promise((resolve) => {
+      const { fetch } = globalThis;
+      globalThis.fetch = (request, ...options) => {
+        if (/timeseries.\\d+.data/.test(request))
+          resolve(document.querySelector("[role=application]") !== null);
+        return fetch(request, ...options);
+      };
+      history.pushState({}, "", ${JSON.stringify(other)});
+    })`);
+    assert.equal(hasChart, false);
+    await status(page, "5 min averages");
+    await console.release(page);
+  });
+
   it("reads buckets of several series together, and each alone when one is refused", async () => {
     const { ask } = console.server;
     const [gone] = (await ask.v06("POST /timeseries", { items: [{ name: "gone" }] })).items;

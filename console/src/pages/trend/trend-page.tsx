@@ -2,7 +2,7 @@
 import { ActionIcon, Alert, Button, Group, Switch, Text, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { ChartSpline, RefreshCw, Ruler, Sigma, Table2, TriangleAlert, ZoomOut } from "lucide-react";
-import { memo, type ReactNode, useCallback, useMemo, useState } from "react";
+import { memo, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { durationText } from "../../lib/format.ts";
 import { formulaEntry, formulasIn } from "../../lib/formula.ts";
@@ -32,7 +32,7 @@ import { SeriesTable, type TrendRow } from "./series-table.tsx";
 import { TableView } from "./table-view.tsx";
 import classes from "./trend.module.css";
 import { type FoundSeries, formulaKey, isStored, type TrendSeries, useTrendSeries } from "./trend-series.ts";
-import { useEarlyData } from "./use-early-data.ts";
+import { useEarlyData, useFirstData } from "./use-early-data.ts";
 import { type TrendState, useTrend } from "./use-trend.ts";
 import { type TrendData, useTrendData } from "./use-trend-data.ts";
 import { fixedWindow, lengthText } from "./window.ts";
@@ -46,6 +46,8 @@ export function TrendPage() {
   /** The place of the formula that is edited. */
   const [edited, setEdited] = useState<number>();
   const names = search.series ?? none;
+  const place = useRef<HTMLDivElement>(null);
+  useFirstData(trend, place);
   const openOther = (other: TrendSearch) => {
     setEdited(undefined);
     open(other);
@@ -79,6 +81,7 @@ export function TrendPage() {
         />
       }
     >
+      <div ref={place} />
       {found.isPending && <Loading what="the series" />}
       <NotDrawn
         found={found}

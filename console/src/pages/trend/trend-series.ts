@@ -123,20 +123,20 @@ interface FoundRecord {
 
 const staleMs = 300_000;
 
+/** The record of a name. */
+export const recordQuery = (project: string, name: string) => ({
+  queryKey: ["series by name", project, name],
+  staleTime: staleMs,
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<TimeSeries | null> => {
+    const { data } = await getTimeseries(project, { name, limit: 1 }, { signal });
+    return data.items[0] ?? null;
+  },
+});
+
 /** The records of these names, in their order. */
 function useRecords(names: readonly string[]): readonly FoundRecord[] {
   const project = useProject();
-  return useQueries({
-    queries: names.map((name) => ({
-      queryKey: ["series by name", project, name],
-      staleTime: staleMs,
-      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<TimeSeries | null> => {
-        const { data } = await getTimeseries(project, { name, limit: 1 }, { signal });
-        return data.items[0] ?? null;
-      },
-    })),
-    combine: foundRecords,
-  });
+  return useQueries({ queries: names.map((name) => recordQuery(project, name)), combine: foundRecords });
 }
 
 const foundRecords = (

@@ -7,6 +7,7 @@ import { bucketsIn, type Columns, type TimeWindow } from "../../ui/chart/columns
 import { useNow } from "../../ui/use-now.ts";
 import { BucketReader } from "./bucket-reader.ts";
 import { continueColumns, type LoadedBuckets, loadColumns } from "./load-columns.ts";
+import type { ReadableSeries } from "./read-points.ts";
 import { bucketFor, loadedRange } from "./resolution.ts";
 import { isStored, type TrendSeries } from "./trend-series.ts";
 
@@ -55,19 +56,25 @@ export function useColumns(wanted: ColumnsWanted): readonly LoadedColumns[] {
   return useLastColumns(series, useQueries({ queries, combine: loadedOf }));
 }
 
+/** The part of a series that its data needs. */
+type LoadableSeries = ReadableSeries & Pick<TrendSeries, "key">;
+
+interface EarlyColumns extends Pick<ColumnsWanted, "window" | "widthPx" | "version"> {
+  readonly series: readonly LoadableSeries[];
+}
+
 /**
  * Requests the data of a fixed window before the page renders it: the response arrives while the page is
  * rendered without it.
  */
-export function loadEarly(source: Source, { series, window, widthPx, version }: ColumnsWanted): void {
+export function loadEarly(source: Source, { series, window, widthPx, version }: EarlyColumns): void {
   if (widthPx === 0) return;
   const bucketMs = bucketFor(window, widthPx);
   const place = { version, bucketMs, range: loadedRange(window, bucketMs), live: undefined };
-  for (const one of series.filter(isReadable))
-    void source.client.prefetchQuery(columnsQuery(source, one, place));
+  for (const one of series) void source.client.prefetchQuery(columnsQuery(source, one, place));
 }
 
-const isReadable = (series: TrendSeries): boolean => isStored(series) || series.isReady;
+export const isReadable = (series: TrendSeries): boolean => isStored(series) || series.isReady;
 
 interface Source {
   readonly client: QueryClient;
@@ -85,10 +92,10 @@ interface Place {
 
 function columnsQuery(
   { client, project, reader }: Source,
-  series: TrendSeries,
+  series: LoadableSeries,
   { version, bucketMs, range, live: length }: Place,
 ) {
-  const source = isStored(series) ? series.id : series.formula;
+  const source = series.kind === "stored" ? series.id : series.formula;
   const ofSeries = ["trend", project, series.key, source, version];
   const prefix = [...ofSeries, bucketMs];
   const end = length ? ["live", length.lengthMs, length.round] : [range.startMs, range.endMs];

@@ -113,7 +113,7 @@ class LineCache {
     const last = this.#last.get(series);
     const ownGapMs = !columns || columns.kind === "text" ? pointsGapMs : gapIn(columns, pointsGapMs);
     const gapMs = last && isSimilar(last.gapMs, ownGapMs) ? last.gapMs : ownGapMs;
-    if (last && last.columns === columns && last.gapMs === gapMs) return last.line;
+    if (last && last.columns === columns && (!columns || last.gapMs === gapMs)) return last.line;
     const line = lineOf(series, columns, gapMs);
     this.#last.set(series, { columns, gapMs, line });
     return line;

@@ -63,8 +63,8 @@ function isSamePicture(one: Picture, other: Picture): boolean {
   const isSameWindow = one.window.startMs === window.startMs && one.window.endMs === window.endMs;
   const haveSameLines =
     one.lines.length === lines.length && one.lines.every((line, index) => line === lines[index]);
-  const isSameRest =
-    one.bands === other.bands && one.ranges === other.ranges && one.isMoving === other.isMoving;
+  const isSameMovement = (one.isMoving ?? false) === (other.isMoving ?? false);
+  const isSameRest = one.bands === other.bands && one.ranges === other.ranges && isSameMovement;
   return isSameWindow && haveSameLines && isSameRest;
 }
 
@@ -136,6 +136,7 @@ export class Plot {
   }
 
   resize(size: { readonly width: number; readonly height: number }): void {
+    if (size.width === this.#plot.width && size.height === this.#plot.height) return;
     this.#plot.setSize(size);
     this.#show(this.#picture);
   }
