@@ -6,6 +6,7 @@ import { adoptKeys } from "./access/administrators.ts";
 import { Generations } from "./access/generations.ts";
 import { KeyUses } from "./access/key-limits.ts";
 import { accessOf } from "./access-parts.ts";
+import { openAudit } from "./audit-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { BackupHistory } from "./backup/backup-history.ts";
 import { measureBackups } from "./backup/backup-metrics.ts";
@@ -118,15 +119,15 @@ export async function openApp(
   const lease = opened.adopt(await openLease(catalog, { ids, system }, log), (one) => one.end());
   // After the lease: a copy that starts now sees the lease, and this start sees its record, or both.
   if (!isReadOnly) await refuseWhileCopied(catalog);
+  const audit = openAudit({ catalog, system, lease, settings, log, isReadOnly }, opened);
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
-    ...{ system, ids, computing, disk, catalog, blobs, points, lease },
+    ...{ system, ids, computing, disk, catalog, blobs, points, lease, audit },
     ...backgroundWork(log, { settings, secretOf, catalog }),
     ...accessOf({ catalog, ids, system, lease }, secret),
     ...{ models: hosting.models, cursors: cursorSigner(secretOf("cursors")) },
-    ...openCaches(metrics),
-    ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
+    ...{ ...openCaches(metrics), ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }) },
   };
   if (!isReadOnly) opened.use(await resumeWork(services, log));
   const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());

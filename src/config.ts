@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
+import { type AuditMode, auditModes } from "./audit/audit-log.ts";
 import { type BackupPlan, parseSchedule } from "./backup/backup-plan.ts";
 import { parseKeep } from "./backup/keep.ts";
 import { StartRefused } from "./data-folder.ts";
@@ -40,6 +41,8 @@ export interface Settings {
   /** Networks beyond the public internet that the server may call on behalf of a project. */
   readonly outboundNetworks: readonly string[];
   readonly attemptsPerMinute: number;
+  /** Which operations the audit log records. */
+  readonly audit?: AuditSettings;
   /** Whether this machine runs code of users. */
   readonly hostsModels?: boolean;
   /** The folder of connectors that the server runs beside itself; absolute. */
@@ -48,6 +51,10 @@ export interface Settings {
   readonly backups?: BackupPlan;
   /** The folder of the console's build; there may be none. No environment variable sets it. */
   readonly consoleFolder: string;
+}
+
+export interface AuditSettings {
+  readonly mode: AuditMode;
 }
 
 /** Where `npm run build` puts the console. */
@@ -139,6 +146,14 @@ export const described = {
     byDefault: "120",
     expected: "a number from 1 to 1000000",
     isGood: (value) => /^[1-9]\d{0,6}$/.test(value) && Number(value) <= 1_000_000,
+  },
+  MILLRACE_AUDIT: {
+    meaning:
+      "Which operations the audit log records: `changes` of rights, keys and settings, with deletions, " +
+      "exports and sign-ins; also all `writes`; `all`, reads too; or `off` ([audit.md](audit.md))",
+    byDefault: "changes",
+    expected: `one of ${auditModes.join(", ")}`,
+    isGood: (value) => (auditModes as readonly string[]).includes(value),
   },
   MILLRACE_MODELS: {
     meaning: "`on` enables model hosting, which runs code of users on this machine (docs/models.md)",
@@ -256,6 +271,7 @@ function settingsFrom(given: Given, folder: string): Settings {
     trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
     outboundNetworks: addressesIn(value("MILLRACE_OUTBOUND_NETWORKS")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
+    audit: { mode: value("MILLRACE_AUDIT") as AuditMode },
     hostsModels: value("MILLRACE_MODELS") === "on",
     consoleFolder: builtConsole,
     ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),

@@ -5,6 +5,7 @@ import type { Caller } from "./access/caller.ts";
 import type { Generations } from "./access/generations.ts";
 import type { Rights } from "./access/rights.ts";
 import type { Sessions } from "./access/sessions.ts";
+import type { AuditLog } from "./audit/audit-log.ts";
 import type { Computing } from "./compute/computing.ts";
 import type { DrawingReader } from "./drawing-reader/drawing-reader.ts";
 import type { InfluxState } from "./influx/influx-state.ts";
@@ -47,6 +48,7 @@ export interface Services {
   readonly keys: ApiKeys;
   readonly rights: Rights;
   readonly sessions: Sessions;
+  readonly audit: AuditLog;
   readonly models: ModelHosting;
   readonly transformations: TransformationParts;
   readonly drawings: DrawingReader;

@@ -5,6 +5,7 @@
 // (docs/reference/common.md#limits-that-clients-rely-on).
 import { invariant } from "./lib/invariant.ts";
 import { accessLimits } from "./limits/access.ts";
+import { auditLimits } from "./limits/audit.ts";
 import { catalogLimits } from "./limits/catalog.ts";
 import { clientsLimits } from "./limits/clients.ts";
 import { computationsLimits } from "./limits/computations.ts";
@@ -26,6 +27,7 @@ import { transformationsLimits } from "./limits/transformations.ts";
 export const limitsBySubject = {
   "Requests and responses": requestsLimits,
   Access: accessLimits,
+  "Audit log": auditLimits,
   Records: recordsLimits,
   "Sequences and raw data": tablesLimits,
   "Files and disk": filesLimits,
@@ -46,6 +48,7 @@ export const limitsBySubject = {
 const described = {
   ...requestsLimits,
   ...accessLimits,
+  ...auditLimits,
   ...recordsLimits,
   ...tablesLimits,
   ...filesLimits,

@@ -3,6 +3,7 @@
 
 import { endedSessionTable } from "./access/ended-sessions.ts";
 import { accountTable, apiKeyTable, groupTable, sessionTable } from "./access/schema.ts";
+import { auditHeadTable, auditIntentTable, auditRecordTable } from "./audit/schema.ts";
 import { copyTable } from "./copy/copy-record.ts";
 import { loginRoutes } from "./http/login.ts";
 import { sessionRoutes } from "./http/session.ts";
@@ -16,6 +17,8 @@ import { assetTypeTable } from "./resources/assets/asset-types/schema.ts";
 import { assetModel } from "./resources/assets/assets.odata.ts";
 import { assetRoutes } from "./resources/assets/assets.rest.ts";
 import { assetTable } from "./resources/assets/schema.ts";
+import { auditModel } from "./resources/audit/audit.odata.ts";
+import { auditRoutes } from "./resources/audit/audit.rest.ts";
 import { calculatedModel } from "./resources/calculated/calculated.odata.ts";
 import { calculatedRoutes } from "./resources/calculated/calculated.rest.ts";
 import { type TimedRecords, timedRecords } from "./resources/common/restored-times.ts";
@@ -256,6 +259,11 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     ],
     routes: modelRoutes,
     ...{ odata: none("models are part of the REST API alone"), search: noSearch, timed: notArchived },
+  },
+  audit: {
+    tables: [auditRecordTable, auditHeadTable, auditIntentTable],
+    routes: auditRoutes,
+    ...{ odata: auditModel, search: noSearch, timed: notArchived },
   },
   configuration: {
     tables: [],

@@ -24,6 +24,7 @@ export async function takeOver(services: Services, { models, abandoned, log }: T
     await unlessFull(services, log, () => models.takeOver(project, abandoned));
     await unlessFull(services, log, () => failAbandonedTransformations(services, project, abandoned));
     await unlessFull(services, log, () => takeOverDemo(services, project, abandoned));
+    await unlessFull(services, log, () => services.audit.recordAbandoned(project.id, abandoned));
     services.rowDeletions.start(project.id);
   }
   await unlessFull(services, log, () => finishDeletions(services));

@@ -100,6 +100,10 @@ export const transfers = {
     archive: none("code that runs on the server is not carried from one server to another"),
     import: none("packages are uploaded over the API"),
   },
+  audit: {
+    archive: none("a restored project has not done what the log of the original one says"),
+    import: none("the server alone writes it"),
+  },
   configuration: {
     archive: noRecords,
     import: none("`millrace apply` applies it"),

@@ -16,6 +16,7 @@ type Part =
   | "influx"
   | "resource"
   | "access"
+  | "audit"
   | "import"
   | "client"
   | "errors"
@@ -36,6 +37,7 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "influx",
     "resource",
     "access",
+    "audit",
     "import",
     "client",
     "errors",
@@ -48,13 +50,26 @@ const mayImport: Readonly<Record<Part, readonly Part[]>> = {
     "query",
     "lib",
   ],
-  http: ["rest", "odata", "influx", "access", "errors", "context", "compute", "port", "query", "lib"],
+  http: [
+    "rest",
+    "odata",
+    "influx",
+    "access",
+    "audit",
+    "errors",
+    "context",
+    "compute",
+    "port",
+    "query",
+    "lib",
+  ],
   rest: ["access", "errors", "context", "query", "lib"],
   odata: ["access", "errors", "context", "query", "lib"],
   influx: ["resource", "access", "errors", "context", "port", "query", "lib"],
-  resource: ["access", "errors", "context", "compute", "port", "query", "lib"],
+  resource: ["access", "audit", "errors", "context", "compute", "port", "query", "lib"],
   runner: ["port", "errors", "query", "lib"],
   access: ["errors", "context", "port", "query", "lib"],
+  audit: ["access", "errors", "port", "query", "lib"],
   import: ["client", "errors", "lib"],
   demo: ["client", "port", "errors", "lib"],
   client: ["errors", "lib"],
@@ -166,6 +181,7 @@ function partOf(path: string): Part {
     "odata",
     "influx",
     "access",
+    "audit",
     "import",
     "client",
     "compute",

@@ -27,6 +27,7 @@ import { Failure, fail } from "../errors.ts";
 import type { OutboundFetch } from "../lib/outbound-fetch.ts";
 import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
+import type { Caller } from "./caller.ts";
 import type { LoginDirectory, LoginProject } from "./login-directory.ts";
 import type { Login, OwnTokens } from "./own-tokens.ts";
 import { allowedRedirect, type Provider } from "./provider.ts";
@@ -73,6 +74,10 @@ export interface LoginResult {
   /** The value of the session cookie; absent when the login has failed. */
   readonly session?: string;
   readonly isConsole: boolean;
+  /** Who has logged in. */
+  readonly caller?: Pick<Caller, "user" | "projectId" | "credential">;
+  /** Why the login has failed. */
+  readonly refusal?: Failure;
 }
 
 /** A login that starts with a redirect to the provider. */
@@ -172,12 +177,15 @@ export class BrowserLogin {
       const login = await this.#loginBy(callback, pending, { ...project, provider: project.provider });
       const tokens = isConsole ? {} : await this.#tokensOf(login);
       const session = await this.#parts.own.make("session", login);
-      return { location: withQuery(redirectUrl, tokens), session, isConsole };
+      const { user, projectId, sessionId, issuer, untilMs } = login;
+      const credential = { kind: "login", sessionId, issuer, untilMs } as const;
+      const caller = { user, projectId, credential };
+      return { location: withQuery(redirectUrl, tokens), session, isConsole, caller };
     } catch (problem) {
       const { error, description, failure } = this.#explained(problem);
       if (errorRedirectUrl === undefined) throw failure;
       const location = withQuery(errorRedirectUrl, { error, error_description: description });
-      return { location, isConsole };
+      return { location, isConsole, refusal: failure };
     }
   }
 

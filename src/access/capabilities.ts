@@ -33,6 +33,7 @@ export const aclRules = {
     actions: ["MEMBEROF", "LIST", "CREATE", "DELETE"],
     scopes: ["all", "ids"],
   },
+  auditAcl: { actions: ["READ"], scopes: everywhere },
   projectsAcl: { actions: ["LIST", "READ", "CREATE", "UPDATE"], scopes: everywhere },
   assetsAcl: { actions: readWrite, scopes: bySubtree },
   timeSeriesAcl: { actions: readWrite, scopes: bySubtree },

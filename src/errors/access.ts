@@ -152,6 +152,12 @@ export const accessFailures = {
     message: ({ limit }) =>
       `A chain of keys that create each other has at most ${limit} keys; use an earlier key`,
   }),
+  "audit-not-stored": entry<{ waiting: number }>({
+    status: 503,
+    when: "An operation is to be recorded in the audit log, and too many earlier records wait to be stored.",
+    message: ({ waiting }) =>
+      `The audit log cannot be written: ${waiting} records wait; free disk space or repeat the request later`,
+  }),
   "foreign-project": entry<{ project: string }>({
     status: 403,
     when: "The project in the path does not exist or is not the caller's.",

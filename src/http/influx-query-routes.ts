@@ -7,8 +7,10 @@ import { fail } from "../errors.ts";
 import { runQuery } from "../influx/query/query.ts";
 import { type ResultFormat, writeResults } from "../influx/query/write-results.ts";
 import { withWriter } from "../lib/buffer-writer.ts";
+import { none } from "../lib/not-covered.ts";
 import { bytesOrStream } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
+import type { RequestAudit } from "./auditing.ts";
 import { addEndpoint, type Kernel, type Receive } from "./pipeline.ts";
 import { contextOf, type ProjectClient } from "./project-access.ts";
 import { sendStream } from "./send.ts";
@@ -16,12 +18,13 @@ import { sendStream } from "./send.ts";
 /** The version of the protocol, which clients read. */
 export const pingHeaders = { "X-Influxdb-Version": "1.8.10", "X-Influxdb-Build": "Millrace" };
 
-type Admit = (request: FastifyRequest) => Promise<ProjectClient>;
+type Admit = (request: FastifyRequest, audit: RequestAudit) => Promise<ProjectClient>;
 
 export function addQuery(http: FastifyInstance, kernel: Kernel, url: string, admit: Admit): void {
   addEndpoint<ProjectClient, URLSearchParams, URLSearchParams, QueryResponse>(http, kernel, {
     method: ["GET", "POST"],
     url,
+    audit: () => ({ kind: "read", action: "influx query", resource: "timeseries" }),
     admit,
     effect: "read",
     decode: ({ raw }) => new URLSearchParams(raw.url!.split("?", 2)[1]),
@@ -44,6 +47,7 @@ export function addFlux(http: FastifyInstance, kernel: Kernel, url: string, admi
   addEndpoint(http, kernel, {
     method: "POST",
     url,
+    audit: none("it reads nothing and is always refused"),
     admit,
     effect: "read",
     decode: () => undefined,

@@ -9,7 +9,9 @@ import { errorBodyOf } from "../influx/error-body.ts";
 import { defaultSeriesTemplate, NameTemplate } from "../influx/name-template.ts";
 import { precisionOf } from "../influx/precision.ts";
 import { type WriteOptions, type WriteResult, writeLines } from "../influx/write.ts";
+import { none } from "../lib/not-covered.ts";
 import { limits } from "../limits.ts";
+import type { RequestAudit } from "./auditing.ts";
 import { addFlux, addQuery, pingHeaders } from "./influx-query-routes.ts";
 import { basicPasswordOf, withPassword } from "./passwords.ts";
 import { addEndpoint, type Client, type Kernel, type Receive } from "./pipeline.ts";
@@ -35,8 +37,8 @@ interface InfluxKernel extends Kernel {
 export function addInflux(http: FastifyInstance, kernel: InfluxKernel): void {
   for (const root of ["/influx/:project", ""]) {
     addPing(http, kernel, `${root}/ping`);
-    addQuery(http, kernel, `${root}/query`, (request) => admitMember(kernel, request));
-    addFlux(http, kernel, `${root}/api/v2/query`, (request) => admitMember(kernel, request));
+    addQuery(http, kernel, `${root}/query`, (...sent) => admitMember(kernel, ...sent));
+    addFlux(http, kernel, `${root}/api/v2/query`, (...sent) => admitMember(kernel, ...sent));
     for (const path of ["/write", "/api/v2/write"]) addWrite(http, kernel, `${root}${path}`);
   }
   addInfluxHealth(http, kernel, "/influx/:project/health");
@@ -46,6 +48,7 @@ function addPing(http: FastifyInstance, kernel: Kernel, url: string): void {
   addEndpoint(http, kernel, {
     method: "GET",
     url,
+    audit: none("the same for everyone"),
     admit: ({ ip }): Client => ({ client: ip }),
     effect: "read",
     decode: () => undefined,
@@ -59,7 +62,9 @@ function addWrite(http: FastifyInstance, kernel: InfluxKernel, url: string): voi
   addEndpoint<ProjectClient, WriteOptions, Receive, WriteResult>(http, kernel, {
     method: "POST",
     url,
-    admit: (request) => admitWriter(kernel, request),
+    audit: () => ({ kind: "write", action: "influx write", resource: "timeseries" }),
+    statusOf: () => 204,
+    admit: (...sent) => admitWriter(kernel, ...sent),
     effect: "write",
     decode: writeOptionsOf,
     // The lines are stored while the body is in memory, so the handler reads it.
@@ -81,6 +86,7 @@ function addInfluxHealth(http: FastifyInstance, kernel: Kernel, url: string): vo
   addEndpoint(http, kernel, {
     method: "GET",
     url,
+    audit: none("the same for everyone"),
     admit: ({ ip }): Client => ({ client: ip }),
     effect: "read",
     decode: () => undefined,
@@ -97,16 +103,18 @@ const health = {
   version: "1.8.10",
 };
 
-const admitWriter = (kernel: InfluxKernel, request: FastifyRequest): Promise<ProjectClient> =>
-  admit(kernel, request, { capability: ["timeSeriesAcl", "WRITE"], isQuery: false });
+type Sent = readonly [request: FastifyRequest, audit: RequestAudit];
+
+const admitWriter = (kernel: InfluxKernel, ...sent: Sent): Promise<ProjectClient> =>
+  admit(kernel, sent, { capability: ["timeSeriesAcl", "WRITE"], isQuery: false });
 
 /** Statements require their capabilities themselves. */
-const admitMember = (kernel: InfluxKernel, request: FastifyRequest): Promise<ProjectClient> =>
-  admit(kernel, request, { capability: "member", isQuery: true });
+const admitMember = (kernel: InfluxKernel, ...sent: Sent): Promise<ProjectClient> =>
+  admit(kernel, sent, { capability: "member", isQuery: true });
 
 async function admit(
   kernel: InfluxKernel,
-  request: FastifyRequest,
+  [request, audit]: Sent,
   rights: Pick<Parameters<typeof admitToProject>[1], "capability" | "isQuery">,
 ): Promise<ProjectClient> {
   const source = influxSourceOf(request);
@@ -114,7 +122,7 @@ async function admit(
   return admitToProject(kernel, {
     source,
     urlName: project ?? (await ownProject(kernel, source)),
-    ...rights,
+    ...{ ...rights, audit },
   });
 }
 

@@ -2,6 +2,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { none } from "../lib/not-covered.ts";
 import { freeingWritable } from "../lib/streams.ts";
 import { parametersDecoder } from "../rest/parameters.ts";
 import type { LinkResponse, LinkRoute } from "../rest/route.ts";
@@ -16,6 +17,7 @@ export function addLinkRoutes(http: FastifyInstance, kernel: Kernel, routes: rea
       method: route.method,
       url: patternOf(route.path),
       isTransfer: true,
+      audit: none("the request that made the link is recorded"),
       admit: ({ ip }) => ({ client: ip }),
       // An upload checks the disk when it writes.
       effect: "read",

@@ -5,6 +5,7 @@ import type { Caller } from "../access/caller.ts";
 import { cookieHeader, cookieName, sessionCookieName } from "../access/session-cookie.ts";
 import { fail } from "../errors.ts";
 import { cookieIn } from "../lib/cookies.ts";
+import { none } from "../lib/not-covered.ts";
 import { limits } from "../limits.ts";
 import { dataResponse, dataSchema } from "../rest/envelope.ts";
 import { oneOfWords, required, text } from "../rest/parameters.ts";
@@ -77,18 +78,21 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "POST",
     path: "/login",
+    audit: "sign-in",
     summary: "Check an API key",
     body: { kind: "json", schema: Type.Object({ apiKey: Type.String() }) },
     response: { schema: statusSchema },
-    handle: async ({ authenticator }, { body, sender }) => {
+    handle: async ({ authenticator }, { body, sender, audit }) => {
       const { caller, refusal } = await authenticator.authenticateKey(body.apiKey, sender.address);
       if (!caller) throw refusal;
+      audit.known(caller);
       return dataResponse(statusOf(caller));
     },
   }),
   openRoute({
     method: "GET",
     path: "/login/status",
+    audit: none("it tells the caller about itself"),
     summary: "The caller of this request",
     response: { schema: statusSchema },
     handle: async ({ authenticator }, { sender }) => {
@@ -99,6 +103,7 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/login/token",
+    audit: none("it tells whether a token is valid, and begins nothing"),
     summary: "Whether a token is valid, and whether it has expired",
     query: { token: required(text("The token to check")) },
     response: { schema: tokenSchema },
@@ -108,6 +113,7 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/login/url",
+    audit: none("the login is recorded when it ends"),
     summary: "The address that starts a login in a browser",
     query: browserLogin,
     response: { schema: urlSchema },
@@ -120,6 +126,7 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/login/redirect",
+    audit: none("the login is recorded when it ends"),
     summary: "Send a browser to the project's identity provider; it returns to `/login/callback`",
     query: browserLogin,
     response: "redirect",
@@ -132,6 +139,7 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/session/login",
+    audit: none("the login is recorded when it ends"),
     summary: "Sign in to the console: send a browser to the identity provider of the console's project",
     query: { page: text("The page of the console where the browser arrives; `/` when absent") },
     response: "redirect",
@@ -144,15 +152,18 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/login/callback",
+    audit: "sign-in",
     summary: "The address to which the identity provider redirects; it redirects on with tokens or an error",
     query: { state: required(text("As sent to the provider")) },
     response: "redirect",
-    handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search }) => {
+    handle: async ({ authenticator, browserLogin }, { query, baseUrl, sender, search, audit }) => {
       authenticator.throttle.countLogin(sender.address);
       const pending = pendingCookie(query.state);
       const callback = new URL(callbackOf(baseUrl) + search);
       const cookie = cookieIn(sender.headers.cookie, cookieName(baseUrl, pending));
-      const { location, session, isConsole } = await browserLogin.finish(callback, cookie);
+      const { location, session, isConsole, ...ended } = await browserLogin.finish(callback, cookie);
+      if (ended.caller) audit.known(ended.caller);
+      if (ended.refusal) audit.refused(ended.refusal);
       const sameSite = isConsole ? "Strict" : "Lax";
       const begun = session && ({ value: session, maxAgeMs: limits.loginMsMax, sameSite } as const);
       return {
@@ -167,6 +178,7 @@ export const loginRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/logout/url",
+    audit: none("the end of the session is recorded"),
     summary: "The address that ends the user's login with the identity provider",
     query: { redirectUrl: required(text("Where the browser goes afterwards")) },
     response: { schema: urlSchema },
@@ -180,11 +192,13 @@ export const loginRoutes: readonly OpenRoute[] = [
     openRoute({
       method,
       path: "/logout",
+      audit: "sign-in",
       summary: "End a session: its cookie and the tokens of the same login become invalid",
       response: { schema: statusSchema },
-      handle: async ({ authenticator }, { sender, baseUrl }): Promise<BrowserResponse> => {
-        const { session, refusal } = await authenticator.authenticate(sender);
+      handle: async ({ authenticator }, { sender, baseUrl, audit }): Promise<BrowserResponse> => {
+        const { session, refusal, caller } = await authenticator.authenticate(sender);
         if (refusal?.failure === "foreign-origin") throw refusal;
+        if (caller && session) audit.known(caller);
         await session?.end();
         const hasCookie = cookieIn(sender.headers.cookie, sessionCookieName(baseUrl)) !== undefined;
         const cookies = hasCookie ? [cookieHeader(baseUrl, "millrace_session")] : [];

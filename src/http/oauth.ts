@@ -5,6 +5,7 @@ import type { Authenticator, RequestSource } from "../access/authenticator.ts";
 import type { ProgramTokens } from "../access/program-tokens.ts";
 import { type Failure, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
+import type { RequestAudit } from "./auditing.ts";
 import { basicCredentialsOf } from "./passwords.ts";
 import { addEndpoint, type Kernel } from "./pipeline.ts";
 import { sourceOf } from "./project-access.ts";
@@ -42,6 +43,7 @@ export function addOAuth(http: FastifyInstance, kernel: OAuthKernel): void {
   addEndpoint<TokenClient, undefined, URLSearchParams, object>(http, kernel, {
     method: "POST",
     url: "/oauth2/token",
+    audit: () => ({ kind: "sign-in", action: "POST /oauth2/token", resource: "session" }),
     admit(request) {
       const source = sourceOf(request);
       return { source, client: source.address };
@@ -53,7 +55,7 @@ export function addOAuth(http: FastifyInstance, kernel: OAuthKernel): void {
       requireForm(request);
       return receive(limits.openBodyBytesMax, async (bytes) => new URLSearchParams(bytes.toString()));
     },
-    handle: ({ admitted }, form) => respond(kernel, form, admitted.source),
+    handle: ({ admitted, audit }, form) => respond(kernel, form, { source: admitted.source, audit }),
     send: ({ reply }, token) => reply.headers(noStore).send(token),
   });
 }
@@ -73,7 +75,7 @@ function requireForm({ headers }: FastifyRequest): void {
 async function respond(
   { authenticator, programTokens }: OAuthKernel,
   form: URLSearchParams,
-  { headers, address }: RequestSource,
+  { source, audit }: { readonly source: RequestSource; readonly audit: Pick<RequestAudit, "known"> },
 ): Promise<object> {
   const grant = parameterOf(form, "grant_type");
   if (grant !== "client_credentials")
@@ -81,11 +83,12 @@ async function respond(
       error: "unsupported_grant_type",
       ...{ field: "grant_type", expected: "client_credentials", got: grant ?? "none" },
     });
-  const { id, secret } = clientOf(form, headers.authorization);
-  const { caller } = await authenticator.authenticateKey(secret, address);
+  const { id, secret } = clientOf(form, source.headers.authorization);
+  const { caller } = await authenticator.authenticateKey(secret, source.address);
   const isOfAccount = caller && (id === caller.user || id === String(caller.userId));
   const issued = isOfAccount ? await programTokens.issue(caller) : undefined;
-  if (!issued) throw fail("client-unknown", {});
+  if (!caller || !issued) throw fail("client-unknown", {});
+  audit.known(caller);
   return {
     access_token: issued.token,
     token_type: "Bearer",

@@ -3,12 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { fail } from "../errors.ts";
 import { baseUrlOf } from "../lib/base-url.ts";
+import { none } from "../lib/not-covered.ts";
 import { limits } from "../limits.ts";
 import { odataErrorOf } from "../odata/error-response.ts";
 import type { EntityModel } from "../odata/model.ts";
 import { type ODataRequest, odataService } from "../odata/service.ts";
 import { vocabulary, vocabularyFiles } from "../odata/vocabularies.ts";
 import { readJson } from "../rest/json.ts";
+import { ruleOfOData } from "./audit-rules.ts";
 import { basicPasswordOf, withPassword } from "./passwords.ts";
 import { addEndpoint, type Kernel } from "./pipeline.ts";
 import { admitToProject, contextOf, sourceOf } from "./project-access.ts";
@@ -41,12 +43,14 @@ function addService(
   addEndpoint(http, kernel, {
     method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
     url,
-    admit: (request) =>
+    audit: ruleOfOData,
+    statusOf: ({ status }) => status,
+    admit: (request, audit) =>
       admitToProject(kernel, {
         source: odataSourceOf(request),
         urlName: projectIn(request),
         capability: "member",
-        isQuery: ["GET", "HEAD"].includes(request.method),
+        ...{ isQuery: ["GET", "HEAD"].includes(request.method), audit },
       }),
     // The service checks the disk itself, for requests whose path is an insert.
     effect: "read",
@@ -83,6 +87,7 @@ function addVocabulary(http: FastifyInstance, kernel: Kernel, file: string): voi
   addEndpoint(http, kernel, {
     method: "GET",
     url: `${rootPath}/vocabularies/${file}`,
+    audit: none("the same for everyone"),
     admit: ({ ip }) => ({ client: ip }),
     effect: "read",
     decode: () => undefined,

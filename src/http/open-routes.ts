@@ -5,6 +5,7 @@ import { baseUrlOf } from "../rest/base-url.ts";
 import { jsonDecoder } from "../rest/json.ts";
 import { parametersDecoder } from "../rest/parameters.ts";
 import type { Authenticators, BrowserResponse, OpenRoute } from "../rest/route.ts";
+import type { AuditRule } from "./auditing.ts";
 import { addEndpoint, type Kernel } from "./pipeline.ts";
 import { restProtocol } from "./protocol.ts";
 import type { RawParameters } from "./rest-routes.ts";
@@ -30,6 +31,7 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
       const source = restProtocol.sourceOf(request);
       return { source, client: source.address };
     },
+    audit: ruleOfSignIn(route),
     effect: "read",
     decode: ({ query, url, headers }) => ({
       query: decodeQuery(query as RawParameters),
@@ -40,11 +42,16 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
       if (route.body) authenticator.throttle.refuseAddress(admitted.source.address);
       return receive(limits.openBodyBytesMax, (bytes, work) => decodeBody(bytes, { work }));
     },
-    handle: ({ admitted, input }, body) =>
-      route.handle(authenticators, { ...input, body, sender: admitted.source }),
+    handle: ({ admitted, input, audit }, body) =>
+      route.handle(authenticators, { ...input, body, sender: admitted.source, audit }),
     send: ({ reply, lifetime }, response) =>
       "cookies" in response ? sendToBrowser(reply, response) : sendResponse(reply, response, lifetime),
   });
+}
+
+function ruleOfSignIn({ audit, method, path }: OpenRoute): AuditRule {
+  if (audit !== "sign-in") return audit;
+  return () => ({ kind: "sign-in", action: `${method} ${path}`, resource: "session" });
 }
 
 function sendToBrowser(reply: FastifyReply, { cookies, location, json }: BrowserResponse): FastifyReply {

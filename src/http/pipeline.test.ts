@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
+import { noAudit } from "../../test/support/audit.ts";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
+import { none } from "../lib/not-covered.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
 import { noTracing } from "../tracing/tracing.ts";
 import { bodyBuffers } from "./body.ts";
@@ -52,6 +54,7 @@ const endpointAt = (url: string): Endpoint<{ client: string }, string, string, s
     passed(request, "handle");
     return `${input} ${body}`;
   },
+  audit: none("a test"),
   send: ({ reply }, result) => reply.send(result),
 });
 
@@ -78,7 +81,7 @@ before(async () => {
     },
   };
   const kernel = {
-    services: { disk } as unknown as Services,
+    services: { disk, audit: noAudit } as unknown as Services,
     authenticator: undefined as never,
     keyUses: undefined as never,
     bodies: { budget: new MemoryBudget(sizes), buffers: bodyBuffers() },

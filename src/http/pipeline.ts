@@ -6,6 +6,7 @@ import type { Authenticator } from "../access/authenticator.ts";
 import type { KeyUses, RequestUse } from "../access/key-limits.ts";
 import type { Services } from "../context.ts";
 import type { BodyWork, Effect } from "../rest/route.ts";
+import { type AuditRule, RequestAudit } from "./auditing.ts";
 import { type BodyMemory, readBody } from "./body.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { type Deadlines, RequestLifetime, transferDeadlines } from "./request-lifetime.ts";
@@ -27,9 +28,12 @@ export interface Endpoint<Admitted extends Client, Input, Body, Result> {
   readonly method: string | readonly string[];
   readonly url: string;
   /**
-   * Authenticates and authorizes the caller, if the operation needs one; refuses others (401, 403).
+   * Authenticates and authorizes the caller, if the operation needs one; refuses others (401, 403). Tells
+   * the audit log who the caller is.
    */
-  admit(request: FastifyRequest): Admitted | Promise<Admitted>;
+  admit(request: FastifyRequest, audit: RequestAudit): Admitted | Promise<Admitted>;
+  /** How the audit log records the operation, or why it does not. */
+  readonly audit: AuditRule;
   readonly effect: Effect;
   /** Decodes path and query. */
   decode(request: FastifyRequest): Input;
@@ -37,6 +41,8 @@ export interface Endpoint<Admitted extends Client, Input, Body, Result> {
   readBody(exchange: Exchange<Admitted, Input>, receive: Receive): Body | Promise<Body>;
   handle(exchange: Exchange<Admitted, Input>, body: Body): Promise<Result>;
   send(exchange: Exchange<Admitted, Input>, result: Result): FastifyReply | Promise<FastifyReply>;
+  /** The status of the response for the audit log; 200 when absent. */
+  statusOf?(result: Result): number;
   /** A transfer of any length: it has no deadline, its bytes are not compressed, its path is a secret. */
   readonly isTransfer?: true;
 }
@@ -55,6 +61,7 @@ export interface Exchange<Admitted, Input> {
   readonly admitted: Admitted;
   readonly input: Input;
   readonly lifetime: RequestLifetime;
+  readonly audit: RequestAudit;
 }
 
 /** Receives the body, of at most `bytesMax` bytes, and returns the result of `read`. */
@@ -70,7 +77,16 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
   endpoint: Endpoint<Admitted, Input, Body, Result>,
 ): void {
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const admitted = await endpoint.admit(request);
+    const audit = new RequestAudit(kernel.services.audit, endpoint.audit, request);
+    try {
+      return await serveAudited(request, reply, audit);
+    } catch (problem) {
+      await audit.failed(problem);
+      throw problem;
+    }
+  };
+  const serveAudited = async (request: FastifyRequest, reply: FastifyReply, audit: RequestAudit) => {
+    const admitted = await endpoint.admit(request, audit);
     if (admitted.use) endWithResponse(admitted.use, request.raw, reply.raw);
     await prepareDisk(kernel.services, endpoint.effect);
     const input = endpoint.decode(request);
@@ -79,10 +95,14 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
       endpoint.isTransfer ? transferDeadlines : kernel.deadlines,
     );
     if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
-    const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime };
+    const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime, audit };
     const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
-    const result = await lifetime.within(endpoint.handle(exchange, body));
-    return endpoint.send(exchange, result);
+    await audit.begin(body);
+    const handled = audit.follow(endpoint.handle(exchange, body), {
+      statusOf: (result) => endpoint.statusOf?.(result) ?? 200,
+      atEnd: (end) => lifetime.atEnd(end),
+    });
+    return endpoint.send(exchange, await lifetime.within(handled));
   };
   const { url, isTransfer } = endpoint;
   const method = [endpoint.method].flat();

@@ -9,6 +9,7 @@ import type { RequestContext } from "../context.ts";
 import type { Route } from "../rest/route.ts";
 import { countedPoints } from "../storage/counted-points.ts";
 import type { PointsStore } from "../storage/points.ts";
+import type { RequestAudit } from "./auditing.ts";
 import type { Client, Kernel } from "./pipeline.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
 import { responseMemory } from "./request-memory.ts";
@@ -30,6 +31,7 @@ export async function admitToProject(
     urlName,
     capability,
     isQuery,
+    audit,
   }: {
     readonly source: RequestSource;
     /** The name of the project in the path. */
@@ -37,10 +39,13 @@ export async function admitToProject(
     readonly capability: Route["capability"];
     /** Whether the operation changes nothing and runs no code. */
     readonly isQuery: boolean;
+    readonly audit?: Pick<RequestAudit, "known">;
   },
 ): Promise<ProjectClient> {
   const project = urlName.normalize("NFC");
-  const sender = authorize(await authenticator.authenticate(source, project), project);
+  const authenticated = await authenticator.authenticate(source, project);
+  if (authenticated.caller) audit?.known(authenticated.caller);
+  const sender = authorize(authenticated, project);
   const use = await beginUse(sender, keyUses);
   try {
     const groups = source.headers[seeAsHeader];

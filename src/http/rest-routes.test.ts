@@ -9,6 +9,7 @@ import { gunzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { Type } from "typebox";
+import { noAudit } from "../../test/support/audit.ts";
 import { ApiKeys } from "../access/api-keys.ts";
 import type { RequestSource } from "../access/authenticator.ts";
 import { KeyUses } from "../access/key-limits.ts";
@@ -97,6 +98,7 @@ before(async () => {
     sessions: undefined as never,
     computing: undefined as never,
     jobs: undefined as never,
+    audit: noAudit,
     lease: undefined as never,
     demos: undefined as never,
     generations: undefined as never,

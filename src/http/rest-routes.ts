@@ -14,6 +14,7 @@ import {
   type Route,
   type RouteResponse,
 } from "../rest/route.ts";
+import { ruleOf } from "./audit-rules.ts";
 import { addEndpoint, type Kernel } from "./pipeline.ts";
 import { admitToProject, contextOf } from "./project-access.ts";
 import { restProtocol } from "./protocol.ts";
@@ -42,12 +43,14 @@ function addRoute(
   addEndpoint(http, kernel, {
     method,
     url: route.takesRest ? url.replace(/:\w+$/, "*") : url,
-    admit: (request) =>
+    audit: ruleOf(route),
+    statusOf: () => status,
+    admit: (request, audit) =>
       admitToProject(kernel, {
         source: restProtocol.sourceOf(request),
         urlName: pathIn(request, route)["project"] as string,
         capability,
-        isQuery: isQuery(route),
+        ...{ isQuery: isQuery(route), audit },
       }),
     effect: effectOf(route),
     decode: (request) => ({

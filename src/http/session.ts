@@ -6,6 +6,7 @@ import { administersGroups } from "../access/compare-capabilities.ts";
 import { cookieHeader } from "../access/session-cookie.ts";
 import type { BegunSession } from "../access/sessions.ts";
 import { fail } from "../errors.ts";
+import { none } from "../lib/not-covered.ts";
 import { limits } from "../limits.ts";
 import { capabilityOf, capabilitySchema } from "../rest/capabilities.ts";
 import { type Authenticators, type BrowserResponse, type OpenRoute, openRoute } from "../rest/route.ts";
@@ -57,6 +58,7 @@ export const sessionRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/session/options",
+    audit: none("the same for everyone"),
     summary: "How people can sign in to the console",
     response: { schema: optionsSchema },
     handle: async ({ browserLogin, consoleProject }, { baseUrl }) => {
@@ -68,14 +70,16 @@ export const sessionRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "POST",
     path: "/session",
+    audit: "sign-in",
     summary: "Sign in: begin a session, whose cookie is a credential for all requests",
     body: { kind: "json", schema: signInSchema },
     response: { schema: infoSchema },
-    handle: async (authenticators, { body, sender, baseUrl }): Promise<BrowserResponse> => {
+    handle: async (authenticators, { body, sender, baseUrl, audit }): Promise<BrowserResponse> => {
       const { authenticator } = authenticators;
       authenticator.refuseForeign(sender);
       const { session: before } = await authenticator.authenticateCookie(sender);
       const { caller, cookie, expiresTime } = await signIn(authenticators, body, sender.address);
+      audit.known(caller);
       await before?.end();
       const sent = { value: cookie, maxAgeMs: limits.sessionMsMax, sameSite: "Strict" } as const;
       const cookies = [cookieHeader(baseUrl, "millrace_session", sent)];
@@ -85,6 +89,7 @@ export const sessionRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "GET",
     path: "/session",
+    audit: none("it tells the caller about itself"),
     summary: "Who is signed in by the session cookie of this request, and what they may do",
     response: { schema: infoSchema },
     handle: async ({ authenticator }, { sender }) => {
@@ -96,11 +101,13 @@ export const sessionRoutes: readonly OpenRoute[] = [
   openRoute({
     method: "DELETE",
     path: "/session",
+    audit: "sign-in",
     summary: "Sign out: end the session of the cookie",
     response: "empty",
-    handle: async ({ authenticator }, { sender, baseUrl }): Promise<BrowserResponse> => {
-      const { session, refusal } = await authenticator.authenticateCookie(sender);
+    handle: async ({ authenticator }, { sender, baseUrl, audit }): Promise<BrowserResponse> => {
+      const { session, refusal, caller } = await authenticator.authenticateCookie(sender);
       if (refusal?.failure === "foreign-origin") throw refusal;
+      if (caller) audit.known(caller);
       await session?.end();
       return { cookies: [cookieHeader(baseUrl, "millrace_session")] };
     },

@@ -4,11 +4,13 @@ import type { Readable } from "node:stream";
 import type { Static, TSchema } from "typebox";
 import type { Authenticator, RequestSource } from "../access/authenticator.ts";
 import type { BrowserLogin } from "../access/browser-login.ts";
+import type { Caller } from "../access/caller.ts";
 import type { Acl, Action } from "../access/capabilities.ts";
 import type { ProgramTokens } from "../access/program-tokens.ts";
 import type { Sessions } from "../access/sessions.ts";
 import type { RequestContext, Services } from "../context.ts";
 import type { Failure } from "../errors.ts";
+import type { NotCovered } from "../lib/not-covered.ts";
 import { limits } from "../limits.ts";
 import type { Parameter, ParameterValues } from "./parameters.ts";
 
@@ -205,6 +207,8 @@ export interface OpenRoute {
   readonly summary: string;
   readonly query: Parameters;
   readonly body?: JsonBody<TSchema>;
+  /** Whether the audit log records it, and why not. */
+  readonly audit: "sign-in" | NotCovered;
   /** "redirect": 303 to another address; "empty": 204. */
   readonly response: ResponseSchema | "redirect" | "empty";
   readonly handle: (
@@ -223,7 +227,15 @@ export interface Authenticators {
   readonly consoleProject: string;
 }
 
+/** Who has signed in, or why a sign-in is refused, for the audit log. */
+export interface SignInRecord {
+  known(caller: Pick<Caller, "user" | "userId" | "projectId" | "credential">): void;
+  /** For a refusal that is no error response. */
+  refused(failure: Failure): void;
+}
+
 export interface OpenRequest<Query extends Parameters, Body> {
+  readonly audit: SignInRecord;
   readonly query: ParameterValues<Query>;
   readonly body: Body;
   readonly sender: RequestSource;

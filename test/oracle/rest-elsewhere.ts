@@ -427,5 +427,20 @@ export const readsElsewhere = [
   ...[sum, sum, similarity, similarity, configurationOfSeries],
 ];
 
-/** Reads of jobs, whose ids and times differ between two servers. */
-export const readsOfJobs = [patternSearch, job];
+/** Only the capability shows records, whatever else the caller may see or has done. */
+function auditRecords({ random }: RandomCaller): RandomRequest {
+  const path = random.pick([
+    "/audit?limit=1",
+    "/audit?kind=rights&limit=1",
+    "/audit?account=administrator&limit=1",
+  ]);
+  return {
+    ask: `GET ${below("0.6")}${path}`,
+    needs: ["auditAcl", "READ"],
+    seen: (reply) => reply.json.data.items.length,
+    expected: 1,
+  };
+}
+
+/** Reads of jobs and of the audit log, whose ids and times differ between two servers. */
+export const readsOfJobs = [patternSearch, job, auditRecords];

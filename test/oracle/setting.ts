@@ -119,6 +119,7 @@ export function someRights(plant: Plant, random: Random): Rights {
     { acl: "relationshipsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "trendsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "connectorsAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "auditAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "suggestionsAcl", actions: random.pick(both), scope: { kind: "all" } },
     { acl: "transformationsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },

@@ -111,6 +111,27 @@ describe("two servers on one PostgreSQL", needs("postgresql"), () => {
     await soon(read(two!), 401);
   });
 
+  test("both write one chain of the audit log, without gaps", async () => {
+    for (let round = 0; round < 10; round++)
+      await Promise.all(
+        [one!, two!].map((server, at) =>
+          server.ask.v06("POST /groups", { items: [{ name: `audited ${round} ${at}`, capabilities: [] }] }),
+        ),
+      );
+    const { items } = await two!.ask.v06("GET /audit?limit=1000");
+    const seqs = items.map(({ seq }) => seq);
+    assert.deepEqual(
+      seqs,
+      seqs.map((_, index) => seqs.length - index),
+    );
+    const names = new Set(items.flatMap(({ ids }) => (ids as string[])[0] ?? []));
+    for (let round = 0; round < 10; round++)
+      for (const at of [0, 1]) assert.ok(names.has(`audited ${round} ${at}`), `${round} ${at}`);
+    const verified = await one!.ask.v06("GET /audit/verification");
+    const { data } = verified.json as { data: { isIntact: boolean; checked: number } };
+    assert.deepEqual([data.isIntact, data.checked], [true, seqs.length]);
+  });
+
   test("of series with one name that both create at the same time, one comes to be", async () => {
     for (let round = 0; round < 20; round++) {
       const create = (server: TestServer) =>

@@ -40,6 +40,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   transformations: transformationSamples,
   demo: none("a test of its own loads the demo plant: see demo.api.test.ts"),
   models: none("models need Python: see models.api.test.ts"),
+  audit: none("the server writes them: see audit.api.test.ts"),
   configuration: none("it has the records of other resources"),
   archives: noRecords,
   explanations: noRecords,

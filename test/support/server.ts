@@ -2,7 +2,7 @@
 import { type Logger, pino } from "pino";
 import { type App, openApp } from "../../src/app.ts";
 import type { BackupPlan } from "../../src/backup/backup-plan.ts";
-import type { Settings } from "../../src/config.ts";
+import type { AuditSettings, Settings } from "../../src/config.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly outboundNetworks?: readonly string[];
   /** Of failures and logins; as good as no limit when absent. */
   readonly attemptsPerMinute?: number;
+  /** What it records in the audit log; changes when absent. */
+  readonly audit?: AuditSettings;
   /** Whether it hosts models; off when absent. */
   readonly hostsModels?: boolean;
   /** The folder with the build of the console; one without a build when absent. */
@@ -105,7 +107,7 @@ export interface TestServer {
 }
 
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000 } = options;
+  const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000, audit } = options;
   const dataFolder = temporaryFolder();
   const places = await placesOf(options);
   const settings = {
@@ -119,7 +121,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     attemptsPerMinute,
     hostsModels: options.hostsModels ?? false,
     consoleFolder: options.consoleFolder ?? dataFolder,
-    ...places,
+    ...{ ...places, ...(audit && { audit }) },
     ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
     ...(options.backups && { backups: options.backups }),

@@ -1,0 +1,96 @@
+// The class of each operation in the audit log (docs/audit.md#operations). An operation without a rule does
+// not compile: each capability has a kind, and each endpoint a rule or a reason for having none.
+import type { FastifyRequest } from "fastify";
+import type { Acl } from "../access/capabilities.ts";
+import type { AuditKind } from "../audit/schema.ts";
+import { effectOf, type Route } from "../rest/route.ts";
+
+/** How an operation appears in the audit log. */
+export interface AuditedAs {
+  readonly kind: AuditKind;
+  readonly action: string;
+  readonly resource: string;
+  /** Ids and names in the path. */
+  readonly ids?: readonly string[];
+}
+
+/** The kind of a change that needs this capability. */
+const changeKinds: Readonly<Record<Acl, AuditKind>> = {
+  groupsAcl: "rights",
+  usersAcl: "rights",
+  securityCategoriesAcl: "rights",
+  apikeysAcl: "keys",
+  projectsAcl: "settings",
+  auditAcl: "settings",
+  // Models and transformations are code that the server runs.
+  modelHostingAcl: "settings",
+  transformationsAcl: "settings",
+  assetsAcl: "write",
+  timeSeriesAcl: "write",
+  eventsAcl: "write",
+  filesAcl: "write",
+  sequencesAcl: "write",
+  relationshipsAcl: "write",
+  rawAcl: "write",
+  suggestionsAcl: "write",
+  trendsAcl: "write",
+  connectorsAcl: "write",
+  threedAcl: "write",
+  analyticsAcl: "write",
+};
+
+/** Kinds of routes that their capability does not tell. */
+const otherKinds: Readonly<Record<string, AuditKind>> = {
+  "PUT /defaultgroup": "rights",
+  "POST /restore/times/{resource}": "import",
+  "POST /restore/raw/{database}/{table}": "import",
+  "POST /transformations/{transformationId}/run": "write",
+  "POST /transformations/{transformationId}/runs/{runId}/cancel": "write",
+  "GET /files/{fileId}/downloadlink": "export",
+  "GET /storage/{fileId}": "export",
+  "GET /analytics/models/sourcepackages/{sourcePackageId}/code": "export",
+  "GET /analytics/models/{modelId}/versions/{versionId}/artifacts/{name}": "export",
+};
+
+/** The kind of a route, whatever the format of its response. */
+export function kindOf(route: Route): AuditKind {
+  const { method, path, capability } = route;
+  const other = otherKinds[`${method} ${path}`];
+  if (other) return other;
+  const effect = effectOf(route);
+  if (effect === "read") return "read";
+  const kind = capability === "member" ? "settings" : changeKinds[capability[0]];
+  return kind === "write" && effect === "delete" ? "deletion" : kind;
+}
+
+const csvType = "text/csv";
+
+/** The rule of a REST route. Reads as CSV are exports. */
+export function ruleOf(route: Route): (request: FastifyRequest) => AuditedAs {
+  const { method, path } = route;
+  const kind = kindOf(route);
+  const hasCsv = route.versions.some((one) => route.response(one).otherContentTypes?.includes(csvType));
+  const resource = path.split("/")[1] || "project";
+  return ({ headers, params }) => ({
+    kind: kind === "read" && hasCsv && headers.accept?.includes(csvType) ? "export" : kind,
+    action: `${method} ${path || "/"}`,
+    resource,
+    ids: valuesIn(params),
+  });
+}
+
+function valuesIn(params: unknown): string[] {
+  const { project: _, ...values } = params as Readonly<Record<string, string>>;
+  return Object.values(values);
+}
+
+const odataKinds: Readonly<Record<string, AuditKind>> = { GET: "read", HEAD: "read", DELETE: "deletion" };
+
+/** `DELETE odata/Raw/Tables/Rows`, with the keys in parentheses as ids. */
+export function ruleOfOData({ method, params }: FastifyRequest): AuditedAs {
+  const { "*": path = "" } = params as Readonly<Record<string, string | undefined>>;
+  const ids = [...path.matchAll(/\('((?:[^']|'')*)'\)/g)].map(([, key]) => key!.replaceAll("''", "'"));
+  const sets = path.replaceAll(/\((?:'(?:[^']|'')*'|[^()'])*\)/g, "");
+  const kind = odataKinds[method] ?? "write";
+  return { kind, action: `${method} odata/${sets}`, resource: sets.split("/")[0] || "odata", ids };
+}

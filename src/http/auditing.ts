@@ -1,0 +1,214 @@
+// Records one request in the audit log: before it changes anything, and when it has ended.
+import type { FastifyRequest } from "fastify";
+import type { Caller } from "../access/caller.ts";
+import type { AuditLog, Ending, OpenOperation } from "../audit/audit-log.ts";
+import type { AuditActor, AuditKind, BegunOperation } from "../audit/schema.ts";
+import { Failure } from "../errors.ts";
+import type { NotCovered } from "../lib/not-covered.ts";
+import { limits } from "../limits.ts";
+import type { ProjectId } from "../storage/catalog.ts";
+import type { AuditedAs } from "./audit-rules.ts";
+
+/** How an endpoint is recorded, or why it is not. */
+export type AuditRule = ((request: FastifyRequest) => AuditedAs) | NotCovered;
+
+interface Sender {
+  readonly actor: AuditActor;
+  /** Absent for an operation outside of projects. */
+  readonly projectId?: ProjectId;
+}
+
+const unknownActor: AuditActor = { account: "", credential: "none" };
+
+export class RequestAudit {
+  readonly #log: AuditLog;
+  readonly #request: FastifyRequest;
+  readonly #as: AuditedAs | undefined;
+  readonly #beganMs: number;
+  readonly #address: string;
+  #sender: Sender | undefined;
+  #begun: { readonly operation: BegunOperation; readonly open?: OpenOperation } | undefined;
+  #refusal: Failure | undefined;
+  #hasEnded = false;
+
+  constructor(log: AuditLog, rule: AuditRule, request: FastifyRequest) {
+    this.#log = log;
+    this.#request = request;
+    this.#as = typeof rule === "function" ? rule(request) : undefined;
+    this.#beganMs = log.nowMs;
+    // A closed connection has no address.
+    this.#address = (request.ip as string | undefined) ?? "";
+  }
+
+  /** Tells who sends the request; also when it is refused afterwards. */
+  readonly known = (caller: Pick<Caller, "user" | "userId" | "projectId" | "credential">): void => {
+    this.#sender = { actor: actorOf(caller), projectId: caller.projectId };
+  };
+
+  /** As `known`, for a sender that is no account. */
+  readonly knownAs = (actor: AuditActor): void => {
+    this.#sender = { actor };
+  };
+
+  /** Tells why a sign-in is refused whose response is a redirect. */
+  readonly refused = (failure: Failure): void => {
+    this.#refusal = failure;
+  };
+
+  /** Stores what begins, if its kind requires that. Rejects if it cannot: nothing is changed then. */
+  async begin(body: unknown): Promise<void> {
+    const as = this.#as;
+    if (!as || as.kind === "sign-in" || !this.#log.covers(as.kind)) return;
+    const operation = this.#operation(as, namedIn(body));
+    if (isCollected(as.kind)) {
+      this.#log.requireSpace();
+      this.#begun = { operation };
+    } else {
+      const projectId = await this.#projectId();
+      if (projectId !== undefined)
+        this.#begun = { operation, open: await this.#log.begin(projectId, operation) };
+    }
+  }
+
+  /**
+   * Records the end of `work`, also when the client does not wait for it. `statusOf` is that of its result.
+   * Of an export, the end is that of the response: `atEnd` calls it back.
+   */
+  async follow<Result>(
+    work: Promise<Result>,
+    { statusOf, atEnd }: { statusOf: (result: Result) => number; atEnd: (end: () => void) => void },
+  ): Promise<Result> {
+    try {
+      const result = await work;
+      if (this.#refusal) await this.failed(this.#refusal);
+      const ending: Ending = { result: "done", status: statusOf(result), ids: namedIn(result).ids };
+      if (this.#as?.kind === "sign-in") await this.#signedIn(ending);
+      if (hasStream(result) && this.#as?.kind === "export") atEnd(() => void this.#end(ending));
+      else await this.#end(ending);
+      return result;
+    } catch (problem) {
+      await this.failed(problem);
+      throw problem;
+    }
+  }
+
+  /** Records a refusal or a failure, unless the end is recorded already. */
+  async failed(problem: unknown): Promise<void> {
+    if (this.#hasEnded) return;
+    const failure = problem instanceof Failure ? problem : undefined;
+    const status = failure?.status ?? 500;
+    const result = status >= 500 ? "failed" : "refused";
+    const ending: Ending = { result, status, error: failure?.failure ?? "internal" };
+    if (this.#begun) return this.#end(ending);
+    this.#hasEnded = true;
+    const operation = failure && status < 500 ? this.#refused(failure) : undefined;
+    const projectId = operation && (await this.#projectId());
+    if (projectId === undefined) return;
+    // The refusal is sent in any case: nothing has changed.
+    await this.#log.append(projectId, operation!, ending).catch(() => undefined);
+  }
+
+  /** The operation of a refusal that is recorded. */
+  #refused(failure: Failure): BegunOperation | undefined {
+    const as = this.#as ?? otherRequest(this.#request);
+    if (isRefusedSignIn(failure) && this.#log.covers("sign-in"))
+      return this.#operation({ ...as, kind: "sign-in" });
+    const isRecorded = this.#sender !== undefined || as.kind === "sign-in";
+    if (!this.#as || !isRecorded || failure.status === 429 || !this.#log.covers(as.kind)) return undefined;
+    return this.#operation(as);
+  }
+
+  /** The record is on disk before the client can use the session. */
+  async #signedIn(ending: Ending): Promise<void> {
+    this.#hasEnded = true;
+    if (this.#refusal || !this.#sender || !this.#log.covers("sign-in")) return;
+    const projectId = await this.#projectId();
+    if (projectId === undefined) return;
+    await this.#log.append(projectId, this.#operation(this.#as!), { ...ending, ids: [] });
+  }
+
+  async #end(ending: Ending): Promise<void> {
+    if (this.#hasEnded || !this.#begun) return;
+    this.#hasEnded = true;
+    const { operation, open } = this.#begun;
+    if (open) return open.end(ending);
+    const projectId = await this.#projectId();
+    if (projectId !== undefined) this.#log.collect(projectId, operation, ending);
+  }
+
+  #operation({ ids: inPath = [], ...as }: AuditedAs, inBody = namesNothing): BegunOperation {
+    const all = [...new Set([...inPath.map(cut), ...inBody.ids])];
+    return {
+      ...(this.#sender?.actor ?? unknownActor),
+      ...as,
+      time: this.#beganMs,
+      address: this.#address,
+      ids: all.slice(0, limits.auditIdsMax),
+      idsCount: inPath.length + inBody.count,
+      requestId: this.#request.id,
+    };
+  }
+
+  async #projectId(): Promise<ProjectId | undefined> {
+    const known = this.#sender?.projectId;
+    if (known !== undefined) return known;
+    const { project } = this.#request.params as { readonly project?: string };
+    return this.#log.projectOf(project?.normalize("NFC"));
+  }
+}
+
+/** Writes and reads are recorded in groups, after they have ended. */
+const isCollected = (kind: AuditKind): boolean => kind === "write" || kind === "read";
+
+function actorOf({ user, userId, credential }: Pick<Caller, "user" | "userId" | "credential">): AuditActor {
+  return {
+    account: user,
+    ...(userId !== undefined && { accountId: userId }),
+    credential: credential?.kind ?? "server",
+    ...(credential?.kind === "key" && { keyId: credential.id }),
+  };
+}
+
+/** Whether a credential was sent and refused. */
+function isRefusedSignIn({ failure, details }: Failure): boolean {
+  if (failure !== "unauthenticated") return failure === "client-unknown" || failure === "domain-excluded";
+  const { reason } = details as { readonly reason: string };
+  return reason !== "no-credentials" && reason !== "no-session";
+}
+
+const otherRequest = ({ method, routeOptions }: FastifyRequest): AuditedAs => ({
+  ...{ kind: "read", resource: "" },
+  action: `${method} ${routeOptions.url ?? "/"}`,
+});
+
+interface Named {
+  /** The first ids and names. */
+  readonly ids: readonly string[];
+  readonly count: number;
+}
+
+const namesNothing: Named = { ids: [], count: 0 };
+
+const hasStream = (result: unknown): boolean =>
+  typeof result === "object" && result !== null && "stream" in result;
+
+/** Members that name a record, the first that is present. None of them is a secret. */
+const namingMembers = ["id", "externalId", "name", "uniqueName", "key"] as const;
+
+/** Ids and names in `items` of a body, or of `data` of a response. */
+function namedIn(content: unknown): Named {
+  const body = membersOf(membersOf(content)["body"] ?? content);
+  const items = body["items"] ?? membersOf(body["data"])["items"];
+  if (!Array.isArray(items)) return namesNothing;
+  const ids = items.slice(0, limits.auditIdsMax).flatMap((item) => {
+    const name = typeof item === "object" ? namingMembers.map((one) => membersOf(item)[one]) : [item];
+    const found = name.find((one) => typeof one === "string" || typeof one === "number");
+    return found === undefined ? [] : [cut(String(found))];
+  });
+  return { ids, count: items.length };
+}
+
+const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+
+const cut = (name: string): string => name.slice(0, limits.auditIdLengthMax);
