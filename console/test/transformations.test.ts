@@ -10,6 +10,9 @@ let readerKey: string;
 const treeQuery = `SELECT key AS externalId, title AS name, parent AS parentExternalId
 FROM erp.plant`;
 
+const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+  SELECT 'a' || i AS externalId, 'A' AS name FROM n WHERE i < 0`;
+
 const putPlant = (rows: readonly (readonly [key: string, columns: object])[]) =>
   console.server.ask.v06("POST /raw/erp/plant/create?ensureParent=true", {
     items: rows.map(([key, columns]) => ({ key, columns })),
@@ -180,8 +183,6 @@ describe("transformations", () => {
   });
 
   it("are cancelled while they run", async () => {
-    const endless = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-      SELECT 'a' || i AS externalId, 'A' AS name FROM n WHERE i < 0`;
     const id = await create("endless", { query: endless });
     const page = await console.open({ path: `/transformations/${id}` });
     await runOf(page);
@@ -189,6 +190,19 @@ describe("transformations", () => {
     await dialog(page).getByRole("button", { name: "Cancel the run", exact: true }).click();
     await page.getByRole("table", { name: "Runs" }).getByText("cancelled").waitFor();
     await button(page, "Run…").waitFor();
+    await console.release(page);
+  });
+
+  it("are read alone while they run, without the rest of the list", async () => {
+    const id = await create("long", { query: endless });
+    const { json } = await console.server.ask.v06(`POST /transformations/${id}/run`);
+    const run = (json as { data: { items: { id: number }[] } }).data.items[0]!;
+    const page = await console.open({ path: "/transformations" });
+    const row = page.getByRole("row", { name: /^Tree long/ });
+    await row.getByText("running").waitFor();
+    for (let i = 0; i < 2; i++) await page.waitForResponse(new RegExp(`/transformations/${id}$`));
+    await console.server.ask.v06(`POST /transformations/${id}/runs/${run.id}/cancel`);
+    await row.getByText("cancelled").waitFor();
     await console.release(page);
   });
 

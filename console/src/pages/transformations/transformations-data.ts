@@ -1,5 +1,5 @@
 // Transformations and their runs: the queries and changes of the pages.
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import {
   getTransformationsByTransformationId,
   getTransformationsByTransformationIdRuns,
@@ -7,14 +7,15 @@ import {
   type TransformationRun,
 } from "../../api/generated.ts";
 import { timeText } from "../../lib/format.ts";
+import { transformationsQuery } from "../../ui/transformation-list.ts";
 
 const runsShown = 100;
 /** Schedules start runs while one looks at the page. */
 const everyMs = 10_000;
 const runningEveryMs = 1_000;
 
-/** After how long the page reads again. */
-export const pollMs = (isAnyRunning: boolean): number => (isAnyRunning ? runningEveryMs : everyMs);
+/** After how long a page reads again. */
+const pollMs = (isAnyRunning: boolean): number => (isAnyRunning ? runningEveryMs : everyMs);
 
 export const transformationQuery = (project: string, id: number) =>
   queryOptions({
@@ -23,6 +24,25 @@ export const transformationQuery = (project: string, id: number) =>
     queryFn: async ({ signal }) =>
       (await getTransformationsByTransformationId(project, id, { signal })).data.items[0]!,
   });
+
+/** All transformations. The list has all their queries: while some run, those alone are read every second. */
+export function useTransformations(project: string) {
+  const list = useQuery({ ...transformationsQuery(project), refetchInterval: everyMs });
+  const running = list.data?.filter(({ lastRun }) => isRunning(lastRun)) ?? [];
+  const records = useQueries({
+    queries: running.map(({ id }) => ({
+      ...transformationQuery(project, id),
+      refetchInterval: ({ state }: { readonly state: { readonly data?: Transformation | undefined } }) =>
+        state.data === undefined || isRunning(state.data.lastRun) ? runningEveryMs : (false as const),
+    })),
+  });
+  const newer = new Map(
+    records.flatMap(({ data, dataUpdatedAt }) =>
+      data !== undefined && dataUpdatedAt > list.dataUpdatedAt ? [[data.id, data] as const] : [],
+    ),
+  );
+  return { list, transformations: list.data?.map((one) => newer.get(one.id) ?? one) };
+}
 
 /** The latest runs, the last one first. */
 export const runsQuery = (project: string, id: number) =>

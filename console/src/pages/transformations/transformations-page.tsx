@@ -1,7 +1,6 @@
 // All transformations of the project with their last and next runs.
 import { Button, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus, Search, Workflow } from "lucide-react";
 import { useState } from "react";
@@ -13,11 +12,11 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
-import { isCalled, transformationsQuery } from "../../ui/transformation-list.ts";
+import { isCalled } from "../../ui/transformation-list.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { NewTransformation } from "./transformation-form.tsx";
-import { destinationText, isRunning, nextRunText, pollMs, scheduleText } from "./transformations-data.ts";
+import { destinationText, nextRunText, scheduleText, useTransformations } from "./transformations-data.ts";
 
 const typingPauseMs = 200;
 
@@ -25,11 +24,8 @@ export function TransformationsPage() {
   const project = useProject();
   const { query = "" } = useSearch({ from: "/frame/transformations" });
   const navigate = useNavigate({ from: "/transformations" });
-  const list = useQuery({
-    ...transformationsQuery(project),
-    refetchInterval: ({ state }) => pollMs(state.data?.some(({ lastRun }) => isRunning(lastRun)) ?? false),
-  });
-  const rows = list.data?.filter((one) => isCalled(one, query)) ?? [];
+  const { list, transformations = [] } = useTransformations(project);
+  const rows = transformations.filter((one) => isCalled(one, query));
   const search = useDebouncedCallback(
     (text: string) => void navigate({ search: { query: text || undefined }, replace: true }),
     typingPauseMs,
