@@ -41,6 +41,9 @@ before(async () => {
 });
 after(() => console.close());
 
+const rectsOf = (rows: readonly { getBoundingClientRect(): { toJSON(): unknown } }[]) =>
+  rows.map((row) => row.getBoundingClientRect().toJSON() as { top: number; bottom: number });
+
 const closed = (page: Page) => console.release(page);
 
 describe("accounts and keys", () => {
@@ -94,6 +97,20 @@ describe("accounts and keys", () => {
     for (const label of ["Requests a second", "Bytes a second"]) await dialog.getByLabel(label).fill("");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("5,000,000 bytes/s").first().waitFor({ state: "detached" });
+    // Narrow windows have the limits below the account, in higher rows.
+    await page.setViewportSize({ width: 360, height: 740 });
+    const row = page.getByRole("row").filter({ has: page.getByRole("button", { name }) });
+    const heightOf = async () => (await row.boundingBox())!.height;
+    const before = await heightOf();
+    await page.getByRole("button", { name }).press("Enter");
+    await dialog.getByLabel("Requests a second").fill("1");
+    await dialog.getByRole("button", { name: "Save" }).press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("1 requests/s").first().waitFor();
+    await page.waitForFunction(`document.activeElement.getAttribute("aria-label") === "${name}"`);
+    assert.ok((await heightOf()) > before);
+    const tops = await page.getByRole("row").evaluateAll(rectsOf);
+    for (const [at, { top }] of tops.entries()) if (at > 0) assert.ok(top >= tops[at - 1]!.bottom - 1);
     await console.server.ask.v06("POST /apikeys/delete", { items: [made["id"]] });
     await closed(page);
   });

@@ -1,7 +1,7 @@
 // A table of any length: only the rows in the window are in the page, further pages load while scrolling.
 import { Box, Loader, ScrollArea, Text, VisuallyHidden } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import classes from "./virtual-table.module.css";
 
 export interface TableColumn<Row> {
@@ -49,6 +49,12 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     estimateSize: () => rowHeight,
     overscan,
   });
+  const measured = useRef(rowHeight);
+  useLayoutEffect(() => {
+    if (measured.current === rowHeight) return;
+    measured.current = rowHeight;
+    virtual.measure();
+  }, [virtual, rowHeight]);
   const items = virtual.getVirtualItems();
   const lastIndex = items.at(-1)?.index ?? 0;
   const firstIndex = items[0]?.index ?? 0;

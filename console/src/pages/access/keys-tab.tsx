@@ -37,7 +37,6 @@ export function KeysTab() {
     <div className={classes["table"]}>
       <KeysToolbar accounts={accounts.data ?? []} account={account} />
       <VirtualTable
-        key={limitLines}
         label="Keys"
         columns={columns}
         rows={rows}
