@@ -266,9 +266,12 @@ describe("an operator of one unit", () => {
     for (const name of ["Add a child", "Change Unit 2"])
       assert.equal(await page.getByRole("button", { name }).count(), 0, name);
     assert.equal(await page.getByText("Plant", { exact: true }).count(), 0, "the asset above");
-    assert.equal(await page.getByRole("region", { name: "Series" }).count(), 0, "no right to series");
+    // It has no right to series.
+    await page.getByRole("region", { name: "Series" }).waitFor({ state: "detached" });
     await page.goto(`${console.server.baseUrl}/assets/${ids["P-25000"]}`);
     await page.getByText("There is no such asset").waitFor();
+    await item(page, "Unit 2").waitFor();
+    assert.equal(await page.getByText("This did not work").count(), 0);
     await page.keyboard.press("Control+k");
     await page.getByLabel("Find pages, assets, series, events and files").fill("P-2500");
     await page.getByText("Nothing is called that").waitFor();

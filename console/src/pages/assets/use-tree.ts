@@ -128,22 +128,24 @@ function levelsOf(loader: Loader, tree: () => Tree, change: ChangeTree) {
     const run = await loader.start(parentId).catch(hiddenAsNull);
     return run === null ? [] : [{ parentId, run }];
   };
+  /** A single topmost asset is open at first. */
+  const loadTop = async () => {
+    if (tree().levels.has(undefined)) return;
+    await loadLevel(undefined);
+    const only = onlyTop(tree());
+    if (!only?.hasChildren) return;
+    change((now) => withOpen(now, [only.id], true));
+    await loadLevel(only.id);
+  };
   return {
     loadLevel,
     startOf,
-    /** A single topmost asset is open at first. */
-    async loadTop() {
-      if (tree().levels.has(undefined)) return;
-      await loadLevel(undefined);
-      const only = onlyTop(tree());
-      if (!only?.hasChildren) return;
-      change((now) => withOpen(now, [only.id], true));
-      await loadLevel(only.id);
-    },
+    loadTop,
     /** Loads the levels down to an asset, as many at a time as possible, and shows them together. */
     async loadDownTo(id: number) {
-      const { path: ids } = await loader.record(id);
-      const starts = levelsDownTo(ids).map(startOf);
+      const record = await loader.record(id).catch(hiddenAsNull);
+      if (record === null) return loadTop();
+      const starts = levelsDownTo(record.path).map(startOf);
       const [path, ...started] = await Promise.all([loader.path(id), ...starts]);
       const withStarts = withRuns(tree(), started.flat());
       const others = path.map(async (asset, at): Promise<LoadedRun[]> => {
