@@ -9,6 +9,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 import { basePath } from "./api/base.ts";
+import { partOf } from "./api/load-part.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
 import { assetsSearch } from "./pages/assets/search.ts";
@@ -39,7 +40,10 @@ const signInRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/sign-in",
   validateSearch: signInSearch,
-  component: lazyRouteComponent(() => import("./session/sign-in-page.tsx"), "SignInPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./session/sign-in-page.tsx")),
+    "SignInPage",
+  ),
 });
 
 /** The pages for people who are signed in, inside of the frame with the navigation. */
@@ -65,14 +69,20 @@ const idParams = {
 const startRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("./pages/start/start-page.tsx"), "StartPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/start/start-page.tsx")),
+    "StartPage",
+  ),
 });
 
 const seriesRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/series",
   validateSearch: seriesSearch,
-  component: lazyRouteComponent(() => import("./pages/series/series-page.tsx"), "SeriesPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/series/series-page.tsx")),
+    "SeriesPage",
+  ),
 });
 
 const trendRoute = createRoute({
@@ -86,34 +96,49 @@ const trendRoute = createRoute({
     const saved = await savedTrend(queryClient, trend);
     if (Object.keys(saved).length > 0) throw redirect({ to: "/trend", search: { ...saved, trend } });
   },
-  component: lazyRouteComponent(() => import("./pages/trend/trend-page.tsx"), "TrendPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/trend/trend-page.tsx")),
+    "TrendPage",
+  ),
 });
 
 const accessRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/access",
   validateSearch: accessSearch,
-  component: lazyRouteComponent(() => import("./pages/access/access-page.tsx"), "AccessPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/access/access-page.tsx")),
+    "AccessPage",
+  ),
 });
 
 const rawRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/raw",
   validateSearch: rawSearch,
-  component: lazyRouteComponent(() => import("./pages/raw/raw-page.tsx"), "RawPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/raw/raw-page.tsx")),
+    "RawPage",
+  ),
 });
 
 const rawTableRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/raw/$database/$table",
   validateSearch: tableSearch,
-  component: lazyRouteComponent(() => import("./pages/raw/table-page.tsx"), "TablePage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/raw/table-page.tsx")),
+    "TablePage",
+  ),
 });
 
 const operationsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/operations",
-  component: lazyRouteComponent(() => import("./pages/operations/operations-page.tsx"), "OperationsPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/operations/operations-page.tsx")),
+    "OperationsPage",
+  ),
 });
 
 const seriesRecordRoute = createRoute({
@@ -121,21 +146,30 @@ const seriesRecordRoute = createRoute({
   path: "/series/$id",
   params: idParams,
   validateSearch: seriesRecordSearch,
-  component: lazyRouteComponent(() => import("./pages/series/series-record-page.tsx"), "SeriesRecordPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/series/series-record-page.tsx")),
+    "SeriesRecordPage",
+  ),
 });
 
 const connectRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/connect",
   validateSearch: connectSearch,
-  component: lazyRouteComponent(() => import("./pages/connect/connect-page.tsx"), "ConnectPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/connect/connect-page.tsx")),
+    "ConnectPage",
+  ),
 });
 
 const apiRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/connect/api",
   validateSearch: apiSearch,
-  component: lazyRouteComponent(() => import("./pages/connect/api/api-page.tsx"), "ApiPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/connect/api/api-page.tsx")),
+    "ApiPage",
+  ),
 });
 
 /** The tree stays while one goes from asset to asset: the pages of assets are inside of its route. */
@@ -143,75 +177,108 @@ const assetsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/assets",
   validateSearch: assetsSearch,
-  component: lazyRouteComponent(() => import("./pages/assets/assets-page.tsx"), "AssetsPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/assets/assets-page.tsx")),
+    "AssetsPage",
+  ),
 });
 
 const noAssetRoute = createRoute({
   getParentRoute: () => assetsRoute,
   path: "/",
-  component: lazyRouteComponent(() => import("./pages/assets/asset-page.tsx"), "NoAssetChosen"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/assets/asset-page.tsx")),
+    "NoAssetChosen",
+  ),
 });
 
 const assetRoute = createRoute({
   getParentRoute: () => assetsRoute,
   path: "/$id",
   params: idParams,
-  component: lazyRouteComponent(() => import("./pages/assets/asset-page.tsx"), "AssetPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/assets/asset-page.tsx")),
+    "AssetPage",
+  ),
 });
 
 const eventsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/events",
   validateSearch: eventsSearch,
-  component: lazyRouteComponent(() => import("./pages/events/events-page.tsx"), "EventsPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/events/events-page.tsx")),
+    "EventsPage",
+  ),
 });
 
 const eventsImportRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/events/import",
-  component: lazyRouteComponent(() => import("./pages/events/import-page.tsx"), "ImportPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/events/import-page.tsx")),
+    "ImportPage",
+  ),
 });
 
 const eventRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/events/$id",
   params: idParams,
-  component: lazyRouteComponent(() => import("./pages/events/event-page.tsx"), "EventPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/events/event-page.tsx")),
+    "EventPage",
+  ),
 });
 
 const filesRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/files",
   validateSearch: filesSearch,
-  component: lazyRouteComponent(() => import("./pages/files/files-page.tsx"), "FilesPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/files/files-page.tsx")),
+    "FilesPage",
+  ),
 });
 
 const fileRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/files/$id",
   params: idParams,
-  component: lazyRouteComponent(() => import("./pages/files/file-page.tsx"), "FilePage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/files/file-page.tsx")),
+    "FilePage",
+  ),
 });
 
 const calculatedRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/calculated",
   validateSearch: calculatedSearch,
-  component: lazyRouteComponent(() => import("./pages/calculated/calculated-page.tsx"), "CalculatedPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/calculated/calculated-page.tsx")),
+    "CalculatedPage",
+  ),
 });
 
 const modelsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/models",
   validateSearch: modelsSearch,
-  component: lazyRouteComponent(() => import("./pages/models/models-page.tsx"), "ModelsPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/models/models-page.tsx")),
+    "ModelsPage",
+  ),
 });
 
 const suggestionsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/suggestions",
   validateSearch: suggestionsSearch,
-  component: lazyRouteComponent(() => import("./pages/suggestions/suggestions-page.tsx"), "SuggestionsPage"),
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/suggestions/suggestions-page.tsx")),
+    "SuggestionsPage",
+  ),
 });
 
 const transformationsRoute = createRoute({
@@ -219,7 +286,7 @@ const transformationsRoute = createRoute({
   path: "/transformations",
   validateSearch: transformationsSearch,
   component: lazyRouteComponent(
-    () => import("./pages/transformations/transformations-page.tsx"),
+    partOf(() => import("./pages/transformations/transformations-page.tsx")),
     "TransformationsPage",
   ),
 });
@@ -230,7 +297,7 @@ const transformationRoute = createRoute({
   params: idParams,
   validateSearch: transformationSearch,
   component: lazyRouteComponent(
-    () => import("./pages/transformations/transformation-page.tsx"),
+    partOf(() => import("./pages/transformations/transformation-page.tsx")),
     "TransformationPage",
   ),
 });

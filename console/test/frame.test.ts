@@ -1,6 +1,9 @@
 // Tests the frame of the console in a real browser: sign-in, navigation, palette, colours and a lost
 // connection.
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
 import {
   assertAccessible,
@@ -185,5 +188,45 @@ describe("the frame", () => {
     await page.getByRole("row", { name: "23-FT-1003" }).waitFor();
     await page.getByText("No connection").waitFor({ state: "detached" });
     await page.context().close();
+  });
+
+  it("keeps its pages while a proxy responds for the server, and opens others later", async () => {
+    const page = await console.open({ path: "/operations" });
+    await page.getByText("Everything works").waitFor();
+    const isOfServer = (url: URL) => url.origin === console.server.baseUrl;
+    const badGateway = { status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" };
+    let refused = 0;
+    await page.route(isOfServer, (route) => {
+      refused++;
+      return route.fulfill(badGateway);
+    });
+    await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
+    const before = refused;
+    while (refused < before + 3) await page.waitForResponse(/\/health$/);
+    await page.getByText("Everything works").waitFor();
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Raw" }).click();
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    assert.equal(await page.getByText("This is a fault of the console").count(), 0);
+    await page.unroute(isOfServer);
+    await page.getByText("No connection").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { name: "Raw" }).waitFor();
+    await page.context().close();
+  });
+
+  it("says that a response ended early, and does not repeat the request for ever", async () => {
+    const cutting = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-length": 1_000 });
+      response.write("{", () => response.destroy());
+    });
+    cutting.listen(0, "127.0.0.1").unref();
+    await once(cutting, "listening");
+    const url = `http://127.0.0.1:${(cutting.address() as AddressInfo).port}/`;
+    const page = await console.open({ path: "/series" });
+    await page.route(/\/timeseries\?/, (route) => route.continue({ url }));
+    await page.goto(`${console.server.baseUrl}/series`);
+    await page.getByRole("alert").getByText("The connection was lost before the whole response").waitFor();
+    await page.context().close();
+    cutting.close();
   });
 });

@@ -2,10 +2,19 @@
 // that succeeds turns it on again.
 import { createContext, use, useSyncExternalStore } from "react";
 
+/**
+ * A request ended without a response of the server, or within one. Browsers throw a `TypeError` then, as they
+ * do for faults of code, with messages of their own.
+ */
+export class ConnectionLost extends Error {}
+
 export interface Connection {
   isOnline(): boolean;
   subscribe(listener: () => void): () => void;
-  /** `fetch` that watches whether there is a response. */
+  /**
+   * `fetch` that watches whether there is a response, and throws `ConnectionLost` without one. The whole
+   * response has arrived when it returns.
+   */
   readonly fetch: typeof fetch;
 }
 
@@ -18,23 +27,27 @@ export function useIsOnline(): boolean {
 }
 
 const retryMs = 2_000;
+const away = "The server cannot be reached.";
 
-/** `healthUrl` responds when the server is there; `onReturn` runs when it is there again. */
-export function watchConnection(healthUrl: string, onReturn: () => void): Connection {
+/** `healthUrl` responds when the server is there. */
+export function watchConnection(healthUrl: string): Connection {
   const listeners = new Set<() => void>();
   let online = true;
+  const isThere = () =>
+    fetch(healthUrl).then(
+      (response) => !isOfProxy(response),
+      () => false,
+    );
   const set = (value: boolean) => {
     if (online === value) return;
     online = value;
     for (const listener of listeners) listener();
-    if (value) onReturn();
+    if (!value) setTimeout(check, retryMs);
+  };
+  const check = async () => {
+    if (await isThere()) set(true);
     else setTimeout(check, retryMs);
   };
-  const check = () =>
-    fetch(healthUrl).then(
-      () => set(true),
-      () => void setTimeout(check, retryMs),
-    );
   return {
     isOnline: () => online,
     subscribe(listener) {
@@ -42,14 +55,36 @@ export function watchConnection(healthUrl: string, onReturn: () => void): Connec
       return () => listeners.delete(listener);
     },
     async fetch(input, init) {
-      try {
-        const response = await fetch(input, init);
-        set(true);
-        return response;
-      } catch (problem) {
-        if (problem instanceof TypeError) set(false);
-        throw problem;
+      // A fault of the request itself fails here, and is none of the connection.
+      const request = new Request(input, init);
+      const response = await fetch(request).catch((problem: unknown) => {
+        if (!(problem instanceof TypeError)) throw problem;
+        set(false);
+        throw new ConnectionLost(away);
+      });
+      if (!isOfProxy(response)) set(true);
+      else if (!(await isThere())) {
+        set(false);
+        throw new ConnectionLost(away);
       }
+      return withBody(response);
     },
   };
+}
+
+/**
+ * Whether a proxy responded because it did not reach the server, whose own errors are JSON. One request that
+ * takes a proxy too long has such a response as well.
+ */
+const isOfProxy = ({ status, headers }: Response): boolean =>
+  [502, 503, 504].includes(status) && !/json/.test(headers.get("Content-Type") ?? "");
+
+/** Reads the body: the connection can also be lost in the middle of it. */
+async function withBody(response: Response): Promise<Response> {
+  const bytes = await response.arrayBuffer().catch((problem: unknown) => {
+    if (!(problem instanceof TypeError)) throw problem;
+    throw new ConnectionLost("The connection was lost before the whole response arrived.");
+  });
+  const { status, statusText, headers } = response;
+  return new Response(bytes.byteLength === 0 ? null : bytes, { status, statusText, headers });
 }

@@ -4,27 +4,10 @@ import { HttpError } from "@oazapfts/runtime";
 /** The text of a failure for people: a refusal, a lost connection, or a fault of the console. */
 export function messageOf(problem: unknown): string {
   if (problem instanceof HttpError) return refusalOf(problem);
-  if (isConnectionLost(problem)) return "The server cannot be reached.";
   if (problem instanceof TypeError || problem instanceof RangeError || problem instanceof ReferenceError)
     return `This is a fault of the console: ${problem.message}. Load the page again, and please report it.`;
   return problem instanceof Error ? problem.message : String(problem);
 }
-
-/**
- * Whether a request ended without a response, or within one. Browsers throw a `TypeError` then, as they do
- * for faults of code: the messages of Chromium, Firefox and Safari tell them apart.
- */
-export const isConnectionLost = (problem: unknown): boolean =>
-  problem instanceof TypeError && lostConnection.test(problem.message);
-
-const lostConnection = new RegExp(
-  `^(${[
-    ...["failed to fetch", "network error", "networkerror", "error in (body|input) stream", "load failed"],
-    ...["error loading dynamically", "importing a module script failed", "the network connection was lost"],
-    ...["the internet connection appears to be offline", "cancelled"],
-  ].join("|")})`,
-  "i",
-);
 
 /** The message of the server about a failure; undefined if there was no response, or a proxy responded. */
 export function serverMessageOf(problem: unknown): string | undefined {

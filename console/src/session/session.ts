@@ -2,7 +2,7 @@
 import { HttpError } from "@oazapfts/runtime";
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { baseUrl } from "../api/base.ts";
-import type { Group } from "../api/generated.ts";
+import { defaults, type Group } from "../api/generated.ts";
 import { asMember, type SeenGroup, seenGroupId, setSeenGroup } from "./see-as.ts";
 
 export interface Session {
@@ -83,7 +83,7 @@ async function readGroup(project: string, id: number): Promise<SeenGroup | undef
 }
 
 async function send<Result>(method: string, path: string, body?: unknown): Promise<Result> {
-  const response = await fetch(`${baseUrl()}${path}`, {
+  const response = await defaults.fetch!(`${baseUrl()}${path}`, {
     method,
     ...(body !== undefined && {
       body: JSON.stringify(body),

@@ -14,6 +14,7 @@ import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { partOf } from "../api/load-part.ts";
 import { useSession } from "../session/session.ts";
 import { UploadNotice } from "../uploads/upload-notice.tsx";
 import { UploadsProvider } from "../uploads/uploads-context.tsx";
@@ -28,7 +29,7 @@ import { PaletteQuery } from "./palette-query.ts";
 import { SeeAsBanner, seeAsBannerHeight } from "./see-as-banner.tsx";
 
 const CommandPalette = lazy(async () => ({
-  default: (await import("./command-palette.tsx")).CommandPalette,
+  default: (await partOf(() => import("./command-palette.tsx"))()).CommandPalette,
 }));
 
 const headerHeight = 52;

@@ -1,6 +1,7 @@
 // Sends the bytes of a file to the link of a resumable upload, in chunks (docs/reference/files.md).
 import { HttpError } from "@oazapfts/runtime";
-import { isConnectionLost, serverMessageOf, statusOf } from "../api/errors.ts";
+import { ConnectionLost } from "../api/connection.ts";
+import { serverMessageOf, statusOf } from "../api/errors.ts";
 import { defaults } from "../api/generated.ts";
 
 /** The bytes that the server has on disk. */
@@ -91,7 +92,7 @@ export async function withRetries<Result>(
 
 /** A failure that a later request may not have, without any work of an administrator. */
 const isTemporary = (problem: unknown): boolean =>
-  isConnectionLost(problem) ||
+  problem instanceof ConnectionLost ||
   ([429, 502, 503, 504].includes(statusOf(problem) ?? 0) && !needsSpace(problem));
 
 /** The refusals of a full disk, and no others, have these words (docs/reference/common.md). */

@@ -22,7 +22,7 @@ export function useCount(set: CountedSet) {
     queryFn: async ({ signal }) => {
       const address = `${baseUrl()}/odata/v1/projects/${encodeURIComponent(project)}/${set}/$count`;
       const headers = defaults.headers as Record<string, string>;
-      const response = await fetch(address, { headers, signal });
+      const response = await defaults.fetch!(address, { headers, signal });
       if (response.status === 403) return null;
       if (!response.ok) throw new Error(`The server responded with status ${response.status}.`);
       return Number(await response.text());
@@ -93,6 +93,9 @@ export function useHealth(enabled: boolean) {
     queryKey: ["start", "health"],
     enabled,
     refetchInterval: refreshMs,
-    queryFn: async ({ signal }) => (await (await fetch(`${baseUrl()}/health`, { signal })).json()) as Health,
+    queryFn: async ({ signal }) => {
+      const response = await defaults.fetch!(`${baseUrl()}/health`, { signal });
+      return (await response.json()) as Health;
+    },
   });
 }
