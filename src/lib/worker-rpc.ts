@@ -33,6 +33,11 @@ export class WorkerRpc<Request, Reply extends Identified> {
     return this.#failure !== undefined;
   }
 
+  /** Whether no request is pending. */
+  get isIdle(): boolean {
+    return this.#pending.size === 0;
+  }
+
   /** Resolves when the thread has ended. */
   get ended(): Promise<void> {
     return this.#ended.promise;

@@ -233,18 +233,31 @@ export class BlockTable {
     for (const row of this.#statements.between.iterate(series, kind, startMs, endMs)) yield rowOf(key, row);
   }
 
-  /** Decodes the points of a block. Throws `DamageFound`. */
-  read(key: PointSetKey, row: BlockRow, memory?: ColumnMemory): PointColumns {
+  /** The encoded block. Throws `DamageFound`. */
+  readBytes(key: PointSetKey, row: BlockRow): Uint8Array {
     return orDamageFound(key, row, () => {
       const data = this.#statements.data.get(row.id) as { bytes: Uint8Array } | undefined;
       if (data === undefined) throw new DamagedBlock("the bytes of the block", "none");
       if (data.bytes.length < 4 || blockChecksumOf(data.bytes) !== row.blockChecksum)
         throw new DamagedBlock(`a block with checksum ${row.blockChecksum}`, "another block");
-      const points = decodeBlock(data.bytes, memory);
+      return data.bytes;
+    });
+  }
+
+  /** Decodes the points of a block. Throws `DamageFound`. */
+  read(key: PointSetKey, row: BlockRow, memory?: ColumnMemory): PointColumns {
+    const bytes = this.readBytes(key, row);
+    return orDamageFound(key, row, () => {
+      const points = decodeBlock(bytes, memory);
       const hasBounds = points.times[0] === row.firstMs && points.times.at(-1) === row.lastMs;
       if (!hasBounds) throw new DamagedBlock(`points from ${row.firstMs} to ${row.lastMs}`, "other points");
       return points;
     });
+  }
+
+  /** Whether the cache has the points of a block. */
+  hasCached({ id }: BlockRow): boolean {
+    return this.#blocks.get(id) !== undefined;
   }
 
   /**

@@ -76,7 +76,9 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
     return { ...storeFile, shard, path: join(folder, file), file, blockPoints };
   });
   const open = settings.openShard ?? ShardThread.open;
-  const opened = await openShards(shardSettings.map((one) => open(one)));
+  const opened: readonly OpenedShard[] = await openShards(
+    shardSettings.map((one) => open(one, (buffer) => helpShard(one.shard, opened, buffer))),
+  );
   if (!existing) await writeStoreFile(folder, storeFile);
   const memory = { budget: new ByteBudget(limits.pointsInFlightBytesMax), ring: new SharedRing() };
   const distribution = { ...memory, shards: opened.map(({ client }) => client) };
@@ -164,6 +166,11 @@ async function refuseGap(
   await Promise.allSettled(opened.map(({ client }) => client.close()));
   const { file } = settings[flushed.indexOf(Math.min(...flushed))]!;
   throw new Error(`${file} lacks changes that other shards have and the journal no more`);
+}
+
+/** Lets the threads of other shards help with a long read. */
+function helpShard(shard: number, opened: readonly OpenedShard[], buffer: SharedArrayBuffer): void {
+  for (const [other, { client }] of opened.entries()) if (other !== shard) client.help?.(buffer);
 }
 
 interface Distribution {

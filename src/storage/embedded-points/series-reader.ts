@@ -9,6 +9,8 @@
 //    points are summarised for each bucket. The summaries make new cached buckets (`bucket-summarizer.ts`).
 // 3. A block that overlaps more buckets than `summarisedBucketsMax` is decoded, and its points are added.
 //
+// Other threads help to decode the blocks of a long read (`shared-blocks.ts`).
+//
 // `storage/aggregation.ts` makes the rows of the result from these summaries and points.
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
@@ -28,6 +30,13 @@ import { type BlockRow, type BlockTable, cachedBlocks, type PointSetKey } from "
 import type { BlockSummary, BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
 import type { Head } from "./head.ts";
+import {
+  mayShare,
+  type SharedBlock,
+  type SharedBlocks,
+  sharedBlocksMax,
+  sharedSummariesMax,
+} from "./shared-blocks.ts";
 
 /** A block, not yet decoded, and the points of the head within its times. */
 interface BlockPart {
@@ -42,6 +51,12 @@ interface HeadPart {
 
 type Part = BlockPart | HeadPart;
 
+interface SummarisedPart {
+  readonly part: Part;
+  /** One for each bucket; undefined when the part touches too many buckets. */
+  readonly summaries: readonly PartSummary[] | undefined;
+}
+
 /**
  * Whole buckets to aggregate. `blockSummaries` is empty unless the range refreshes one stale cached bucket.
  * Then it has the cached summaries of blocks that extend beyond the bucket, so that these need not be
@@ -54,20 +69,27 @@ interface BucketRange extends TimeRange {
 
 const noPoints = noPointsOf(numberKind);
 /** A part that touches more buckets than this is aggregated point by point, without summaries to cache. */
-const summarisedBucketsMax = 16;
+const summarisedBucketsMax = sharedSummariesMax;
 
 /** Made for one read: nothing is written while it is used. */
 export class SeriesReader {
   readonly #table: BlockTable;
   readonly #key: PointSetKey;
   readonly #head: Head | undefined;
+  readonly #sharing: SharedBlocks | undefined;
   /** Blocks that an aggregation has read. The first ones fill the cache of decoded blocks. */
   #blocksRead = 0;
 
-  constructor(table: BlockTable, key: PointSetKey, head: Head | undefined) {
+  /** Without `sharing`, no other thread helps. */
+  constructor(
+    { table, sharing }: { readonly table: BlockTable; readonly sharing: SharedBlocks | undefined },
+    key: PointSetKey,
+    head: Head | undefined,
+  ) {
     this.#table = table;
     this.#key = key;
     this.#head = head;
+    this.#sharing = sharing;
   }
 
   /** The result has arrays of its own. */
@@ -143,15 +165,14 @@ export class SeriesReader {
    * summarised.
    */
   #aggregateRange(aggregation: Aggregation, range: BucketRange): void {
-    const { grid, startMs, endMs } = range;
+    const { grid, endMs } = range;
     const buckets: CachedBucket[] = [];
     const summarizer = new BucketSummarizer(grid, (bucket, nextStartMs) => {
       aggregation.addSummary(bucket.summary);
       if (nextStartMs !== undefined) buckets.push(this.#bucketToCache(grid, bucket, nextStartMs));
     });
-    for (const part of this.#parts(startMs, endMs)) {
+    for (const { part, summaries } of this.#summarisedParts(range)) {
       if (aggregation.isFull) break;
-      const summaries = this.#summariesOf(part, range);
       for (const summary of summaries ?? []) summarizer.add(summary);
       if (summaries !== undefined) continue;
       this.#withPoints(part, (all) => {
@@ -175,26 +196,65 @@ export class SeriesReader {
     return { summary, blockSummaries, noBlocksUntilMs, startMs, headPoints };
   }
 
+  /** The parts of a range in order. Blocks of a long read are shared before their turn. */
+  *#summarisedParts(range: BucketRange): Generator<SummarisedPart> {
+    const waiting: { part: Part; shared: SharedBlock | undefined }[] = [];
+    const next = (): SummarisedPart => {
+      const { part, shared } = waiting.shift()!;
+      return { part, summaries: this.#summariesOf(part, range, shared) };
+    };
+    try {
+      for (const part of this.#parts(range.startMs, range.endMs)) {
+        const shared = this.#share(part, range);
+        waiting.push({ part, shared });
+        const isFirst = waiting.length === 1 && shared === undefined;
+        if (isFirst || waiting.length === sharedBlocksMax) yield next();
+      }
+      while (waiting.length > 0) yield next();
+    } finally {
+      this.#sharing?.end();
+    }
+  }
+
+  /** Shares a block that must be decoded, after the first ones, which fill the cache of decoded blocks. */
+  #share(part: Part, range: BucketRange): SharedBlock | undefined {
+    const sharing = this.#sharing;
+    if (sharing === undefined || this.#blocksRead < cachedBlocks) return undefined;
+    if (!("block" in part) || part.overlappingHead !== undefined) return undefined;
+    const { block } = part;
+    const isDecoded = isSummarised(part, range) && knownSummaries(part, range) === undefined;
+    if (!isDecoded || this.#table.hasCached(block)) return undefined;
+    const bytes = this.#table.readBytes(this.#key, block);
+    if (!mayShare(bytes)) return undefined;
+    const { firstMs, lastMs } = block;
+    const { grid, startMs, endMs } = range;
+    return sharing.publish({ bytes, firstMs, lastMs, startMs, endMs, grid });
+  }
+
   /**
    * Summaries of the points of the part in the range, one for each bucket; undefined when the part touches
    * too many buckets.
    */
-  #summariesOf(part: Part, range: BucketRange): readonly PartSummary[] | undefined {
-    const { grid, blockSummaries } = range;
-    const block = "block" in part && part.overlappingHead === undefined ? part.block : undefined;
-    const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);
-    const buckets = (grid.bucketStart(lastMs) - grid.bucketStart(firstMs)) / grid.bucketMs + 1;
-    if (buckets > summarisedBucketsMax) return undefined;
-    const stored = block && storedSummaries(block, range);
-    if (stored !== undefined) return stored;
-    const cached = blockSummaries.find(({ blockId }) => blockId === block?.id);
-    if (cached !== undefined) return [cached];
+  #summariesOf(
+    part: Part,
+    range: BucketRange,
+    shared: SharedBlock | undefined,
+  ): readonly PartSummary[] | undefined {
+    if (!isSummarised(part, range)) return undefined;
+    const known = knownSummaries(part, range);
+    if (known !== undefined) return known;
+    const summaries = (shared && this.#sharing?.take(shared)) ?? this.#summarise(part, range);
+    const blockId = wholeBlockOf(part)?.id;
+    return summaries.map((summary) => ({ blockId, summary }));
+  }
+
+  #summarise(part: Part, range: BucketRange): Summary[] {
+    const { grid } = range;
     const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
-    const summaries = this.#withPoints(part, (all) => {
+    return this.#withPoints(part, (all) => {
       const { points, from, to } = clip(all, range);
       return summariesPerSpan(points.times, points.values as Float64Array, { from, to, spanEnd });
     });
-    return summaries.map((summary) => ({ blockId: block?.id, summary }));
   }
 
   /**
@@ -271,6 +331,26 @@ function clip(points: PointColumns, { startMs, endMs }: TimeRange): PointRange {
 }
 
 const boundsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: times.at(-1)! });
+
+/** The block, unless the head has points within its times. */
+const wholeBlockOf = (part: Part): BlockRow | undefined =>
+  "block" in part && part.overlappingHead === undefined ? part.block : undefined;
+
+/** Whether the part touches few enough buckets. */
+function isSummarised(part: Part, { grid }: BucketRange): boolean {
+  const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);
+  const buckets = (grid.bucketStart(lastMs) - grid.bucketStart(firstMs)) / grid.bucketMs + 1;
+  return buckets <= summarisedBucketsMax;
+}
+
+/** The summaries of a block that need no points: those in its row, or the cached ones. */
+function knownSummaries(part: Part, range: BucketRange): readonly PartSummary[] | undefined {
+  const block = wholeBlockOf(part);
+  const stored = block && storedSummaries(block, range);
+  if (stored !== undefined) return stored;
+  const cached = range.blockSummaries.find(({ blockId }) => blockId === block?.id);
+  return cached && [cached];
+}
 
 /** The summaries in the block's row; undefined when one of them is of points in several buckets. */
 function storedSummaries(

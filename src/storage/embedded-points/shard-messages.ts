@@ -57,6 +57,7 @@ export interface RecordToApply {
 }
 
 export type MessageToShard =
+  | { readonly kind: "help"; readonly buffer: SharedArrayBuffer }
   | { readonly kind: "apply"; readonly records: readonly RecordToApply[] }
   | { readonly kind: "calls"; readonly calls: readonly CallMessage[] };
 
@@ -72,6 +73,12 @@ export interface ConfirmedMessage {
   readonly records: number;
 }
 
+/** The shard begins a long read, and other threads may decode blocks of it (`shared-blocks.ts`). */
+export interface HelpRequest {
+  readonly kind: "help-wanted";
+  readonly buffer: SharedArrayBuffer;
+}
+
 export type CallReply =
   | { readonly kind: "result"; readonly id: number; readonly result: unknown }
   | {
@@ -82,7 +89,7 @@ export type CallReply =
     };
 
 /** The replies to the calls of one message come together, except those that take several turns. */
-export type MessageFromShard = ConfirmedMessage | CallReply | readonly CallReply[];
+export type MessageFromShard = ConfirmedMessage | HelpRequest | CallReply | readonly CallReply[];
 
 /** The parts of a `Failure`, whose class does not survive between threads. */
 export interface FailureMessage {

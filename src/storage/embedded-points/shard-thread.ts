@@ -29,7 +29,10 @@ const batchDelayMs = 5;
  */
 const callsPerMessageMax = 16;
 
-export type ShardClient = Pick<ShardThread, "apply" | "call" | "close">;
+export type ShardClient = Pick<ShardThread, "apply" | "call" | "close"> & Partial<Pick<ShardThread, "help">>;
+
+/** Called when a shard begins a long read, with memory for the `help` of other shards. */
+type OnHelpWanted = (buffer: SharedArrayBuffer) => void;
 
 export interface OpenedShard {
   readonly client: ShardClient;
@@ -48,19 +51,21 @@ export class ShardThread {
   readonly #batchTimer: NodeJS.Timeout;
   #calls: CallMessage[] = [];
 
-  private constructor(settings: ShardSettings) {
+  private constructor(settings: ShardSettings, onHelpWanted: OnHelpWanted | undefined) {
     this.#shard = settings.shard;
     this.#worker = startWorker(new URL("./shard-worker.ts", import.meta.url), settings);
     this.#worker.on("message", (message: MessageFromShard) => {
-      if ("kind" in message && message.kind === "confirmed") this.#confirm(message.records);
+      if (!("kind" in message)) return;
+      if (message.kind === "confirmed") this.#confirm(message.records);
+      else if (message.kind === "help-wanted") onHelpWanted?.(message.buffer);
     });
     this.#rpc = new WorkerRpc(this.#worker, "its thread");
     this.#rpc.ended.then(() => this.#confirm(this.#unconfirmed.length));
     this.#batchTimer = setTimeout(() => this.#sendBatch(), batchDelayMs).unref();
   }
 
-  static async open(settings: ShardSettings): Promise<OpenedShard> {
-    const client = new ShardThread(settings);
+  static async open(settings: ShardSettings, onHelpWanted?: OnHelpWanted): Promise<OpenedShard> {
+    const client = new ShardThread(settings, onHelpWanted);
     const reply = await client.#request("open", undefined).catch((error: Error) => {
       throw new Error(`shard ${settings.shard} cannot be opened: ${problemOf(error)}`, { cause: error });
     });
@@ -82,6 +87,11 @@ export class ShardThread {
     this.#batchBytes += record.slice.length;
     if (this.#batchBytes >= batchBytesMax || this.#batch.length >= batchRecordsMax) this.#sendBatch();
     else if (this.#batch.length === 1) this.#batchTimer.refresh();
+  }
+
+  /** Lets the thread decode blocks of another shard's read, unless it has calls of its own. */
+  help(buffer: SharedArrayBuffer): void {
+    if (!this.#rpc.hasEnded && this.#rpc.isIdle) this.#rpc.post({ kind: "help", buffer });
   }
 
   /** Rejects with the shard's own failure, or with `points-shard-stopped` when its thread has ended. */

@@ -1,13 +1,16 @@
 // The thread of one shard: applies records and runs calls in the order they arrive, and moves points from
 // heads to blocks between them.
+import { availableParallelism } from "node:os";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
+import { ColumnMemory } from "./codec/column-memory.ts";
 import { Shard } from "./shard.ts";
 import type {
   CallMessage,
   CallReply,
+  HelpRequest,
   MessageFromShard,
   MessageToShard,
   RecordToApply,
@@ -15,14 +18,19 @@ import type {
   ShardCalls,
   ShardSettings,
 } from "./shard-messages.ts";
+import { helpWith, SharedBlocks } from "./shared-blocks.ts";
 import { viewOf } from "./shared-ring.ts";
 
 /** While more heads than this wait to be flushed, records are not confirmed, which slows writers down. */
 const headsToFlushMax = 32;
 /** A call that takes longer costs far more than a message, which takes 20 to 50 us on both sides. */
 const longCallMs = 1;
+/** Length of a slice of help for another shard. A call to this shard waits for it. */
+const helpSliceMs = 2;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
 const retryMs = 1000;
+
+const helpRequest = (buffer: SharedArrayBuffer): HelpRequest => ({ kind: "help-wanted", buffer });
 
 type CallHandlers = {
   readonly [Call in ShardCall]: (input: ShardCalls[Call]["input"], id: number) => void;
@@ -41,6 +49,8 @@ class ShardWorker {
   /** The call of the running checkpoint. */
   #checkpointId: number | undefined;
   #isWorkScheduled = false;
+  /** Of the blocks of other shards. */
+  readonly #helpColumns = new ColumnMemory();
   /** The replies to the calls of the message that is being handled, and the buffers that move with them. */
   #replies: CallReply[] | undefined;
   #transfer: ArrayBuffer[] = [];
@@ -48,7 +58,9 @@ class ShardWorker {
   constructor(port: MessagePort, settings: ShardSettings) {
     this.#port = port;
     this.#number = settings.shard;
-    this.#shard = new Shard(settings.path, settings);
+    const mayShare = settings.shards > 1 && availableParallelism() > 1;
+    const requestHelp = (buffer: SharedArrayBuffer) => port.postMessage(helpRequest(buffer));
+    this.#shard = new Shard(settings.path, settings, mayShare ? new SharedBlocks(requestHelp) : undefined);
     port.on("message", (message: MessageToShard) => this.#receive(message));
     if (this.#shard.hasWork) this.#scheduleWork();
   }
@@ -74,7 +86,8 @@ class ShardWorker {
   };
 
   #receive(message: MessageToShard): void {
-    if (message.kind === "apply") for (const record of message.records) this.#apply(record);
+    if (message.kind === "help") this.#help(message.buffer);
+    else if (message.kind === "apply") for (const record of message.records) this.#apply(record);
     else this.#runAll(message.calls);
     if (!this.#isWorkScheduled && this.#shard.hasWork) this.#scheduleWork();
   }
@@ -90,6 +103,13 @@ class ShardWorker {
     }
     const mayConfirm = isReplay || this.#shard.headsToFlush <= headsToFlushMax || this.#stopped !== undefined;
     if (mayConfirm) this.#confirm();
+  }
+
+  /** Decodes blocks of another shard's read. Messages to this shard come between the slices. */
+  #help(buffer: SharedArrayBuffer): void {
+    const untilMs = performance.now() + helpSliceMs;
+    const continues = helpWith(buffer, this.#helpColumns, () => performance.now() < untilMs);
+    if (continues) setImmediate(() => this.#help(buffer));
   }
 
   #confirm(): void {

@@ -16,6 +16,7 @@ import { Head } from "./head.ts";
 import { readRecord } from "./journal-record.ts";
 import { SeriesReader } from "./series-reader.ts";
 import type { LatestQuery, LatestResult, ShardStats } from "./shard-messages.ts";
+import type { SharedBlocks } from "./shared-blocks.ts";
 
 /**
  * A head is flushed when it has grown by the points of so many blocks, so that a burst of writes is encoded
@@ -66,9 +67,16 @@ export class Shard {
   #checkpoint: number | undefined;
   readonly #isOwnSeries: (series: SeriesId) => boolean;
 
-  /** Without `shards`, the shard owns all series. */
-  constructor(path: string, settings: BlockTableSettings & { readonly shards?: number }) {
+  readonly #sharing: SharedBlocks | undefined;
+
+  /** Without `shards`, the shard owns all series. With `sharing`, other threads help with long reads. */
+  constructor(
+    path: string,
+    settings: BlockTableSettings & { readonly shards?: number },
+    sharing?: SharedBlocks,
+  ) {
     const { shard = 0, shards = 1 } = settings;
+    this.#sharing = sharing;
     this.#isOwnSeries = (series) => shards === 1 || shardOf(series, shards) === shard;
     this.#table = new BlockTable(path, settings);
     const untilMs = performance.now() + checkAtOpenMs;
@@ -287,7 +295,9 @@ export class Shard {
   #read<Result>(series: SeriesId, kind: ValueKind, read: (reader: SeriesReader) => Result): Result {
     const key: PointSetKey = { series, kind };
     return this.#retryQuarantining(() =>
-      read(new SeriesReader(this.#table, key, this.#heads[kind]!.get(series))),
+      read(
+        new SeriesReader({ table: this.#table, sharing: this.#sharing }, key, this.#heads[kind]!.get(series)),
+      ),
     );
   }
 
