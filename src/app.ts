@@ -6,7 +6,7 @@ import { adoptKeys } from "./access/administrators.ts";
 import { Generations } from "./access/generations.ts";
 import { KeyUses } from "./access/key-limits.ts";
 import { accessOf } from "./access-parts.ts";
-import { openAudit } from "./audit-parts.ts";
+import { openAudit, startAuditRetention } from "./audit-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { BackupHistory } from "./backup/backup-history.ts";
 import { measureBackups } from "./backup/backup-metrics.ts";
@@ -148,7 +148,7 @@ export async function openApp(
     async listen() {
       const address = await listenAt(http, settings);
       const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
-      if (!isReadOnly) serving.defer(startTicking(services, scheduled));
+      if (!isReadOnly) serving.defer(startTicking(services, { scheduled, audit: settings.audit, log }));
       heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
@@ -179,9 +179,18 @@ async function openBackups(
   return { backups, scheduled: new ScheduledBackups({ plan, backups, history, system, log }) };
 }
 
+interface Ticking {
+  readonly scheduled: ScheduledBackups | undefined;
+  readonly audit: Settings["audit"];
+  readonly log: Logger;
+}
+
 /** Work at the times of schedules; returns the function that stops it. */
-function startTicking(services: Services, backups: ScheduledBackups | undefined): () => Promise<void> {
-  const stops = [startSchedules(services), startDeliveries(services), ...(backups ? [backups.start()] : [])];
+function startTicking(services: Services, { scheduled, audit, log }: Ticking): () => Promise<void> {
+  const stops = [
+    ...[startSchedules(services), startDeliveries(services), startAuditRetention(services, audit, log)],
+    ...(scheduled ? [scheduled.start()] : []),
+  ];
   return async () => {
     await Promise.all(stops.map((stop) => stop()));
   };

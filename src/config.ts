@@ -55,6 +55,8 @@ export interface Settings {
 
 export interface AuditSettings {
   readonly mode: AuditMode;
+  /** Older records are removed; all stay without it. */
+  readonly days?: number;
 }
 
 /** Where `npm run build` puts the console. */
@@ -154,6 +156,12 @@ export const described = {
     byDefault: "changes",
     expected: `one of ${auditModes.join(", ")}`,
     isGood: (value) => (auditModes as readonly string[]).includes(value),
+  },
+  MILLRACE_AUDIT_DAYS: {
+    meaning: "Days after which records of the audit log are removed ([audit.md](audit.md#retention))",
+    byDefault: "3650",
+    expected: "a number from 1 to 36500",
+    isGood: (value) => /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 36_500,
   },
   MILLRACE_MODELS: {
     meaning: "`on` enables model hosting, which runs code of users on this machine (docs/models.md)",
@@ -271,7 +279,7 @@ function settingsFrom(given: Given, folder: string): Settings {
     trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
     outboundNetworks: addressesIn(value("MILLRACE_OUTBOUND_NETWORKS")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
-    audit: { mode: value("MILLRACE_AUDIT") as AuditMode },
+    audit: auditSettings(value),
     hostsModels: value("MILLRACE_MODELS") === "on",
     consoleFolder: builtConsole,
     ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
@@ -283,6 +291,11 @@ function settingsFrom(given: Given, folder: string): Settings {
     ...(catalogUrl !== undefined && { catalogUrl }),
   };
 }
+
+const auditSettings = (value: (name: Name) => string | undefined): AuditSettings => ({
+  mode: value("MILLRACE_AUDIT") as AuditMode,
+  days: Number(value("MILLRACE_AUDIT_DAYS")),
+});
 
 interface Source {
   readonly given: Given;

@@ -34,6 +34,10 @@ const commands: Readonly<Record<string, Entry>> = {
     summary: "Print a one-time link to the web console",
     load: async () => (await import("./command-line/login-link.ts")).loginLink,
   },
+  audit: {
+    summary: "Check the audit log",
+    load: async () => (await import("./command-line/audit.ts")).audit,
+  },
   service: {
     summary: "Run Millrace as a service of systemd",
     load: async () => (await import("./command-line/service.ts")).service,

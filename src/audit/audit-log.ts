@@ -245,7 +245,7 @@ async function store(tx: CatalogWriter, taken: readonly Waiting[]): Promise<void
 }
 
 /** Adds records to the chain of the project. */
-async function appendRecords(tx: CatalogWriter, operations: readonly EndedOperation[]): Promise<void> {
+export async function appendRecords(tx: CatalogWriter, operations: readonly EndedOperation[]): Promise<void> {
   const { head, records } = chained(await readHead(tx), operations);
   await tx.put(auditRecordTable, records);
   await tx.put(auditHeadTable, [head]);

@@ -5,6 +5,7 @@ import { type KeyLimits, limitedUnits } from "../access/key-limits.ts";
 import { StartRefused } from "../data-folder.ts";
 import { limits } from "../limits.ts";
 import type { Project } from "../resources/projects/projects.ts";
+import { audited } from "./audited.ts";
 import { type Opened, withProject } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
 import { expectWords, printTable } from "./words.ts";
@@ -83,20 +84,27 @@ const limitsText = (keyLimits: KeyLimits = {}): string =>
 const idMissing = "The id of the key is missing; see: millrace key list";
 const dayMs = 24 * 3_600_000;
 
+const keyOperation = (name: "create" | "revoke", id: string) =>
+  ({ kind: "keys", action: `millrace key ${name}`, resource: "apikeys", ids: [id] }) as const;
+
 const actions: Readonly<Record<string, Action>> = {
-  async create({ rights, keys, ...maker }, project, given) {
+  async create({ rights, keys, settings, ...maker }, project, given) {
     expectWords(given.words, 0, "");
     const { user, label = "made on the command line", days } = given;
     if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
       throw new Misused(`--days must be a number of days from 1 to 99999, but is "${days}".`);
-    const account =
-      user === undefined
-        ? undefined
-        : await rights.change((tx) => ensureAccount(tx, project.id, user, maker));
-    const made = await keys.create(project, label, {
-      ...(account && { accountId: account.id }),
-      ...(given.limits && { limits: given.limits }),
-      ...(days !== undefined && { expiresTime: maker.system.nowMs() + Number(days) * dayMs }),
+    const operation = keyOperation("create", user ?? "administrator");
+    const { account, made } = await audited({ ...maker, settings }, project, operation, async () => {
+      const account =
+        user === undefined
+          ? undefined
+          : await rights.change((tx) => ensureAccount(tx, project.id, user, maker));
+      const made = await keys.create(project, label, {
+        ...(account && { accountId: account.id }),
+        ...(given.limits && { limits: given.limits }),
+        ...(days !== undefined && { expiresTime: maker.system.nowMs() + Number(days) * dayMs }),
+      });
+      return { account, made };
     });
     const whose = user === undefined ? "" : ` for ${user}`;
     console.log(`Key ${made.id} of project ${project.urlName}${whose}, shown this once:\n\n  ${made.key}\n`);
@@ -125,11 +133,12 @@ const actions: Readonly<Record<string, Action>> = {
     ]);
   },
 
-  async revoke({ keys }, project, { words }) {
+  async revoke({ keys, ...opened }, project, { words }) {
     expectWords(words, 1, idMissing);
     const known = (await keys.list(project)).find(({ id }) => String(id) === words[0]);
     if (!known) throw new StartRefused(`The project ${project.urlName} has no key ${words[0]}`);
-    const revoked = await keys.revoke(known.id);
+    const operation = keyOperation("revoke", String(known.id));
+    const revoked = await audited(opened, project, operation, () => keys.revoke(known.id));
     const others =
       revoked.length === 1 ? "" : `, and with it the keys it made: ${revoked.slice(1).join(", ")}`;
     console.log(`Key ${known.id} (${known.name}) is revoked${others}.`);

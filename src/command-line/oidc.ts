@@ -8,6 +8,7 @@ import { StartRefused } from "../data-folder.ts";
 import { Failure } from "../errors.ts";
 import { addressPolicy } from "../lib/address-policy.ts";
 import { setAuthentication } from "../resources/projects/projects.ts";
+import { audited } from "./audited.ts";
 import { withProject } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
 
@@ -56,7 +57,15 @@ At the provider, allow the address MILLRACE_BASE_URL/login/callback. docs/login.
       if (name === "show") return show(project.urlName, project.authentication);
       const authentication = changed(project.authentication ?? {}, values);
       await checkProvider(authentication, settings);
-      await setAuthentication(services, project.id, authentication);
+      const operation = {
+        kind: "settings",
+        action: "millrace oidc set",
+        resource: "project",
+        ids: [],
+      } as const;
+      await audited({ ...services, settings }, project, operation, () =>
+        setAuthentication(services, project.id, authentication),
+      );
       console.log(`Users log in to project ${project.urlName} by this provider now.`);
     });
     return 0;

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { isProjectName } from "../config.ts";
 import { StartRefused } from "../data-folder.ts";
 import { allProjects, ensureProject } from "../resources/projects/projects.ts";
+import { audited } from "./audited.ts";
 import { type Opened, withCatalog } from "./beside-server.ts";
 import { type Command, Misused } from "./command.ts";
 import { expectWords, printTable } from "./words.ts";
@@ -41,7 +42,13 @@ const actions: Readonly<Record<string, Action>> = {
       throw new StartRefused(
         `The project ${urlName} exists already; for a new key: millrace key create --project ${urlName}`,
       );
-    const { key } = await keys.create(made.project, "administrator");
+    const operation = { kind: "keys", action: "millrace project create", resource: "project" } as const;
+    const { key } = await audited(
+      { ...services, settings },
+      made.project,
+      { ...operation, ids: [urlName] },
+      () => keys.create(made.project, "administrator"),
+    );
     console.log(`Project ${urlName} is created. Its administrator's API key, shown this once:\n\n  ${key}\n`);
   },
 

@@ -17,5 +17,7 @@ export const auditLimits = {
   ),
   auditRetryMs: limit(1_000, "ms", "The time until refused audit records are written again."),
   auditProjectsKnown: limit(100, "projects", "Projects whose ids the audit log keeps in memory."),
+  auditSweepMs: limit(3_600_000, "ms", "How often old audit records are removed."),
+  auditRemovedAtOnce: limit(10_000, "records", "Old audit records that one transaction removes."),
   auditListDefault: limit(100, "records", "A page of audit records without `limit`."),
 } as const;

@@ -49,7 +49,7 @@ export function verifyAudit(ctx: RequestContext): Promise<AuditVerification> {
 }
 
 /** Checks every record of a project, for commands. Reads one state of the catalog. */
-function verifyAuditOf(
+export function verifyAuditOf(
   { catalog }: Pick<Services, "catalog">,
   projectId: ProjectId,
   signal?: AbortSignal,

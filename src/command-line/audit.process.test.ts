@@ -1,0 +1,62 @@
+// `millrace audit verify`, the records of commands, and the removal of old records.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, test } from "node:test";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support/process.ts";
+
+after(endLeftProcesses);
+
+const key = "a-key-that-is-long-enough";
+const environment = { MILLRACE_ADMIN_KEY: key, MILLRACE_LOG_LEVEL: "silent" };
+
+test("commands are recorded, verified beside the server, and old records are removed", async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, "millrace-data");
+  const run = (...words: string[]) => runMillrace(words, environment, folder).ended;
+  const serve = () => serveMillrace({ ...environment, MILLRACE_AUDIT_DAYS: "30" }, folder);
+  const first = await serve();
+  const read = async (path: string, baseUrl = first.baseUrl) => {
+    const response = await fetch(`${baseUrl}/api/0.6/projects/default/audit${path}`, {
+      headers: { "api-key": key },
+    });
+    return ((await response.json()) as { data: Record<string, unknown> & { items: unknown[] } }).data;
+  };
+  for (const user of ["anna", "berta"]) assert.equal((await run("key", "create", "--user", user)).status, 0);
+  const { items } = await read("?kind=keys");
+  const shown = (items as { action: string; credential: string; ids: string[]; result: string }[]).map(
+    ({ action, credential, ids, result }) => [action, credential, ids, result],
+  );
+  assert.deepEqual(shown, [
+    ["millrace key create", "command", ["berta"], "done"],
+    ["millrace key create", "command", ["anna"], "done"],
+  ]);
+  const intact = await run("audit", "verify");
+  assert.deepEqual([intact.status, intact.output.split(":")[0]], [0, "The audit log of default is in order"]);
+  assert.equal((await run("audit")).status, 2);
+  first.child.kill("SIGTERM");
+  await first.ended;
+
+  const database = new DatabaseSync(join(data, "catalog.db"));
+  const [{ newest }] = database.prepare("select max(seq) as newest from audit_records").all() as [
+    { newest: number },
+  ];
+  database.exec(`update audit_records set time = 1 where seq < ${newest}`);
+  const changed = await run("audit", "verify");
+  assert.deepEqual(
+    [changed.status, changed.output],
+    [3, "Record 1 of the audit log of default was changed\n"],
+  );
+  database.close();
+
+  const second = await serve();
+  const removed = async () => (await read("/verification", second.baseUrl))["removedSeq"];
+  while ((await removed()) !== newest - 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  const verified = await read("/verification", second.baseUrl);
+  assert.deepEqual([verified["isIntact"], verified["checked"]], [true, 2]);
+  const [removal] = (await read("?limit=1", second.baseUrl)).items as { action: string; ids: string[] }[];
+  assert.deepEqual([removal!.action, removal!.ids], ["remove old audit records", [`1-${newest - 1}`]]);
+  second.child.kill("SIGTERM");
+  await second.ended;
+});
