@@ -6,7 +6,7 @@ import { adoptKeys } from "./access/administrators.ts";
 import { Generations } from "./access/generations.ts";
 import { KeyUses } from "./access/key-limits.ts";
 import { accessOf } from "./access-parts.ts";
-import { openAudit, startAuditRetention } from "./audit-parts.ts";
+import { openAudit, startAuditWork } from "./audit-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { BackupHistory } from "./backup/backup-history.ts";
 import { measureBackups } from "./backup/backup-metrics.ts";
@@ -148,7 +148,8 @@ export async function openApp(
     async listen() {
       const address = await listenAt(http, settings);
       const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
-      if (!isReadOnly) serving.defer(startTicking(services, { scheduled, audit: settings.audit, log }));
+      if (!isReadOnly)
+        serving.defer(startTicking(services, { scheduled, audit: settings.audit, log, metrics }));
       heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
@@ -183,12 +184,13 @@ interface Ticking {
   readonly scheduled: ScheduledBackups | undefined;
   readonly audit: Settings["audit"];
   readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** Work at the times of schedules; returns the function that stops it. */
-function startTicking(services: Services, { scheduled, audit, log }: Ticking): () => Promise<void> {
+function startTicking(services: Services, { scheduled, audit, ...parts }: Ticking): () => Promise<void> {
   const stops = [
-    ...[startSchedules(services), startDeliveries(services), startAuditRetention(services, audit, log)],
+    ...[startSchedules(services), startDeliveries(services), startAuditWork(services, audit, parts)],
     ...(scheduled ? [scheduled.start()] : []),
   ];
   return async () => {

@@ -1,9 +1,13 @@
-// Opens the audit log of the server.
+// Opens the audit log of the server, and starts its work in the background.
 import type { Logger } from "pino";
 import { AuditLog } from "./audit/audit-log.ts";
+import { AuditCopies } from "./audit/copies.ts";
+import { fileTarget, syslogTarget } from "./audit/copy-targets.ts";
 import { removeOldRecords } from "./audit/retention.ts";
 import type { AuditSettings, Settings } from "./config.ts";
 import type { Services } from "./context.ts";
+import { measureAudit } from "./http/audit-metrics.ts";
+import type { Metrics } from "./http/metrics.ts";
 import { startTicks } from "./lib/ticks.ts";
 import { limits } from "./limits.ts";
 import { allProjects, byUrlName } from "./resources/projects/projects.ts";
@@ -32,17 +36,37 @@ export function openAudit(
 
 const dayMs = 24 * 3_600_000;
 
-/** Removes old records at intervals; returns the function that stops it. */
-export function startAuditRetention(
+/** Removes old records and makes copies, at intervals; returns the function that stops it. */
+export function startAuditWork(
+  services: Pick<Services, "catalog" | "system" | "lease" | "audit">,
+  settings: Settings["audit"],
+  { log, metrics }: { readonly log: Logger; readonly metrics: Metrics },
+): () => Promise<void> {
+  const { catalog, lease, audit } = services;
+  const { file, syslog } = settings ?? {};
+  const copies = new AuditCopies({
+    catalog,
+    targets: [...(file ? [fileTarget(file)] : []), ...(syslog ? [syslogTarget(syslog)] : [])],
+    projects: () => catalog.read("system", allProjects),
+    report: ({ name }, problem) => log.error({ err: problem }, `Cannot copy the audit log to ${name}`),
+  });
+  measureAudit(metrics.registry, audit, copies);
+  const report = (problem: unknown) => log.error({ err: problem }, "Could not work on the audit log");
+  const copying = startTicks({ everyMs: limits.auditCopyEveryMs, report }, async () => {
+    if (copies.states.size > 0 && (await lease.isFirst())) await copies.copy();
+  });
+  const removing = startTicks({ everyMs: limits.auditSweepMs, report }, () => removeOld(services, settings));
+  return async () => {
+    await Promise.all([copying(), removing()]);
+  };
+}
+
+async function removeOld(
   { catalog, system }: Pick<Services, "catalog" | "system">,
   { days }: Partial<AuditSettings> = {},
-  log: Logger,
-): () => Promise<void> {
-  if (days === undefined) return async () => undefined;
-  const report = (problem: unknown) => log.error({ err: problem }, "Could not remove old audit records");
-  return startTicks({ everyMs: limits.auditSweepMs, report }, async () => {
-    const nowMs = system.nowMs();
-    for (const { id } of await catalog.read("system", allProjects))
-      await removeOldRecords(catalog, id, { beforeMs: nowMs - days * dayMs, nowMs });
-  });
+): Promise<void> {
+  if (days === undefined) return;
+  const nowMs = system.nowMs();
+  for (const { id } of await catalog.read("system", allProjects))
+    await removeOldRecords(catalog, id, { beforeMs: nowMs - days * dayMs, nowMs });
 }

@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
 import { type AuditMode, auditModes } from "./audit/audit-log.ts";
+import { parseSyslogAddress, type SyslogAddress } from "./audit/copy-targets.ts";
 import { type BackupPlan, parseSchedule } from "./backup/backup-plan.ts";
 import { parseKeep } from "./backup/keep.ts";
 import { StartRefused } from "./data-folder.ts";
@@ -57,6 +58,10 @@ export interface AuditSettings {
   readonly mode: AuditMode;
   /** Older records are removed; all stay without it. */
   readonly days?: number;
+  /** The absolute path of a file that gets a copy of each record. */
+  readonly file?: string;
+  /** The receiver of syslog that gets a copy of each record. */
+  readonly syslog?: SyslogAddress;
 }
 
 /** Where `npm run build` puts the console. */
@@ -162,6 +167,16 @@ export const described = {
     byDefault: "3650",
     expected: "a number from 1 to 36500",
     isGood: (value) => /^[1-9]\d{0,4}$/.test(value) && Number(value) <= 36_500,
+  },
+  MILLRACE_AUDIT_FILE: {
+    meaning: "A file that gets each record of the audit log as a line of JSON ([audit.md](audit.md#copies))",
+    expected: "a path",
+    isGood: (value) => value !== "",
+  },
+  MILLRACE_AUDIT_SYSLOG: {
+    meaning: "A receiver of syslog that gets each record of the audit log ([audit.md](audit.md#copies))",
+    expected: "an address such as udp://host:514 or tcp://host:601",
+    isGood: (value) => parseSyslogAddress(value) !== undefined,
   },
   MILLRACE_MODELS: {
     meaning: "`on` enables model hosting, which runs code of users on this machine (docs/models.md)",
@@ -279,7 +294,7 @@ function settingsFrom(given: Given, folder: string): Settings {
     trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
     outboundNetworks: addressesIn(value("MILLRACE_OUTBOUND_NETWORKS")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
-    audit: auditSettings(value),
+    audit: auditSettings(value, folder),
     hostsModels: value("MILLRACE_MODELS") === "on",
     consoleFolder: builtConsole,
     ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
@@ -292,10 +307,16 @@ function settingsFrom(given: Given, folder: string): Settings {
   };
 }
 
-const auditSettings = (value: (name: Name) => string | undefined): AuditSettings => ({
-  mode: value("MILLRACE_AUDIT") as AuditMode,
-  days: Number(value("MILLRACE_AUDIT_DAYS")),
-});
+function auditSettings(value: (name: Name) => string | undefined, folder: string): AuditSettings {
+  const file = value("MILLRACE_AUDIT_FILE");
+  const syslog = parseSyslogAddress(value("MILLRACE_AUDIT_SYSLOG") ?? "");
+  return {
+    mode: value("MILLRACE_AUDIT") as AuditMode,
+    days: Number(value("MILLRACE_AUDIT_DAYS")),
+    ...(file !== undefined && { file: resolve(folder, file) }),
+    ...(syslog && { syslog }),
+  };
+}
 
 interface Source {
   readonly given: Given;

@@ -3,7 +3,7 @@
 
 import { endedSessionTable } from "./access/ended-sessions.ts";
 import { accountTable, apiKeyTable, groupTable, sessionTable } from "./access/schema.ts";
-import { auditHeadTable, auditIntentTable, auditRecordTable } from "./audit/schema.ts";
+import { auditCopyTable, auditHeadTable, auditIntentTable, auditRecordTable } from "./audit/schema.ts";
 import { copyTable } from "./copy/copy-record.ts";
 import { loginRoutes } from "./http/login.ts";
 import { sessionRoutes } from "./http/session.ts";
@@ -261,7 +261,7 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     ...{ odata: none("models are part of the REST API alone"), search: noSearch, timed: notArchived },
   },
   audit: {
-    tables: [auditRecordTable, auditHeadTable, auditIntentTable],
+    tables: [auditRecordTable, auditHeadTable, auditIntentTable, auditCopyTable],
     routes: auditRoutes,
     ...{ odata: auditModel, search: noSearch, timed: notArchived },
   },

@@ -134,3 +134,19 @@ export const auditIntentTable: Table<AuditIntent> = {
   unique: [],
   wordsOf: [],
 };
+
+/** How far a target of copies is. */
+export interface AuditCopy {
+  readonly target: string;
+  readonly seq: number;
+}
+
+export const auditCopyTable: Table<AuditCopy> = {
+  name: "audit_copies",
+  belongsTo: "project",
+  columns: { target: text, seq: integer },
+  key: ["target"],
+  indexes: [],
+  unique: [],
+  wordsOf: [],
+};

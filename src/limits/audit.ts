@@ -19,5 +19,7 @@ export const auditLimits = {
   auditProjectsKnown: limit(100, "projects", "Projects whose ids the audit log keeps in memory."),
   auditSweepMs: limit(3_600_000, "ms", "How often old audit records are removed."),
   auditRemovedAtOnce: limit(10_000, "records", "Old audit records that one transaction removes."),
+  auditCopyEveryMs: limit(1_000, "ms", "How often new audit records are copied to a file or to syslog."),
+  auditSyslogMsMax: limit(10_000, "ms", "How long a receiver of syslog over TCP may be silent."),
   auditListDefault: limit(100, "records", "A page of audit records without `limit`."),
 } as const;

@@ -99,6 +99,12 @@ export class ServerLease {
     return abandonedBy(await this.#states());
   }
 
+  /** Whether this server has the oldest lease: of several servers at most one, except while leases change. */
+  async isFirst(): Promise<boolean> {
+    const live = (await this.#states()).filter(({ hasEnded }) => !hasEnded);
+    return Math.min(...live.map(({ number }) => number)) === this.#number;
+  }
+
   /** Takes over no more work; resolves when none is being taken over. */
   async retire(): Promise<void> {
     this.#takeOver = undefined;
