@@ -148,8 +148,7 @@ export async function openApp(
     async listen() {
       const address = await listenAt(http, settings);
       const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
-      if (!isReadOnly)
-        serving.defer(startTicking(services, { scheduled, audit: settings.audit, log, metrics }));
+      if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
       heldRequests.release();
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },

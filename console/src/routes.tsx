@@ -13,6 +13,7 @@ import { partOf } from "./api/load-part.ts";
 import { addressOf, parseAddress } from "./lib/address.ts";
 import { accessSearch } from "./pages/access/search.ts";
 import { assetsSearch } from "./pages/assets/search.ts";
+import { auditSearch } from "./pages/audit/search.ts";
 import { calculatedSearch } from "./pages/calculated/search.ts";
 import { apiSearch } from "./pages/connect/api/search.ts";
 import { connectSearch } from "./pages/connect/search.ts";
@@ -271,6 +272,13 @@ const modelsRoute = createRoute({
   ),
 });
 
+const auditRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/audit",
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import("./pages/audit/audit-page.tsx"), "AuditPage"),
+});
+
 const suggestionsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/suggestions",
@@ -322,6 +330,7 @@ const routeTree = rootRoute.addChildren([
     eventRoute,
     filesRoute,
     fileRoute,
+    auditRoute,
     suggestionsRoute,
     accessRoute,
     rawRoute,

@@ -120,6 +120,7 @@ function visits(): readonly Visit[] {
     { path: "/models" },
     { path: "/access" },
     { path: "/operations" },
+    { path: "/audit" },
     { path: "/connect" },
     { path: "/connect/api" },
   ];

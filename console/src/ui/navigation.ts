@@ -14,6 +14,7 @@ import {
   type LucideIcon,
   Network,
   Plug,
+  ScrollText,
   ShieldCheck,
   Sigma,
   Workflow,
@@ -70,6 +71,10 @@ export const navigation: readonly NavigationEntry[] = [
   {
     ...{ to: "/access", label: "Access", icon: ShieldCheck, onlyForAdministrators: true },
     keywords: "accounts users api keys groups rights capabilities security identity provider",
+  },
+  {
+    ...{ to: "/audit", label: "Audit", icon: ScrollText, needs: ["auditAcl", "READ"] },
+    keywords: "log who did what history changes rights deletions exports sign-ins",
   },
   {
     ...{ to: "/operations", label: "Operations", icon: Activity, onlyForAdministrators: true },

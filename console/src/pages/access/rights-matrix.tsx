@@ -81,12 +81,14 @@ function MatrixRow({ resource, row, onChange }: MatrixRowProps) {
         />
       </td>
       <td>
-        <Cell
-          verb="change"
-          resource={resource}
-          choice={row.write}
-          onChange={(write) => onChange({ ...row, write })}
-        />
+        {resource.write.length > 0 && (
+          <Cell
+            verb="change"
+            resource={resource}
+            choice={row.write}
+            onChange={(write) => onChange({ ...row, write })}
+          />
+        )}
       </td>
     </tr>
   );

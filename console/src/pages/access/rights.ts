@@ -65,6 +65,14 @@ export const resourceTypes: readonly ResourceType[] = [
     ...{ type: "projectsAcl", label: "Project", section: "Administration", scopes: ["all"] },
     ...{ read: ["LIST", "READ"], write: ["CREATE", "UPDATE"] },
   },
+  {
+    type: "auditAcl",
+    label: "Audit log",
+    section: "Administration",
+    scopes: ["all"],
+    read: ["READ"],
+    write: [],
+  },
 ];
 
 const none: ScopeChoice = { kind: "none", ids: [] };
