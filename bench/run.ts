@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { fullCluster, measureCluster, quickCluster } from "./cluster.ts";
 import { measureCodecs } from "./codecs.ts";
 import { fullConnectors, measureConnectors, quickConnectors } from "./connectors.ts";
 import { consoleParts, measureConsole } from "./console/console.ts";
@@ -48,7 +49,8 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
   --connectors  instead of workloads: messages of a broker, and the backlog of an outage (2 minutes)
   --transformations  instead of workloads: raw rows into events, and the changed rows alone (4 minutes)
-  --cluster   the workloads with the datapoints in ClickHouse, beside the same work by ClickHouse alone
+  --cluster   the workloads with the datapoints in ClickHouse, beside the same work by ClickHouse alone; then
+              1, 2 and 4 servers on PostgreSQL, beside SQLite, and a million series (40 GB of disk)
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
 const { values: options } = parseArgs({
@@ -169,13 +171,17 @@ async function bench(): Promise<void> {
     }
   }
   const bars = options.cluster && { bars: clusterBars };
-  show(heading(), reportOf(results, { command, rounds, missing, ...bars }));
+  const report = reportOf(results, { command, rounds, missing, ...bars });
+  const more = options.cluster && only === undefined;
+  show(heading(), more ? `${report}\n\n${await measureCluster(clusterScale)}` : report);
 }
 
 function refuseUnknown(names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`--only takes ${known.join(",")} and not ${unknown.join(",")}`);
 }
+
+const clusterScale = options.quick ? quickCluster : fullCluster;
 
 /** Ratios to ClickHouse alone. */
 const clusterBars = { W1: 0.7, W2: 0.7, W4: 1.3, W5: 1.3, W6a: 1.3, W6b: 1.3 };
