@@ -200,3 +200,24 @@ test("the log and its chain continue after a restart", async () => {
   assert.equal((await newest())["seq"], (before["seq"] as number) + 1);
   assert.equal((await verification())["isIntact"], true);
 });
+
+test("with all operations, writes and reads of each protocol are recorded, also after a stop", async () => {
+  const all = await startTestServer({ audit: { mode: "all" } });
+  const headers = { "api-key": all.key };
+  await all.ask.v06("POST /assets", { items: [{ name: "pump" }] });
+  await all.ask.v06("GET /assets");
+  await fetch(`${all.baseUrl}/influx/demo/write`, { method: "POST", headers, body: "m v=1" });
+  await fetch(`${all.baseUrl}/odata/v1/projects/demo/Assets?$top=1`, { headers });
+  await all.restart();
+  const records = (await all.ask.v06("GET /audit")).items;
+  assert.deepEqual(
+    records.map((one) => [...named(one), one["account"]]),
+    [
+      ["read", "GET odata/Assets", "done", 200, "administrator"],
+      ["write", "influx write", "done", 204, "administrator"],
+      ["read", "GET /assets", "done", 200, "administrator"],
+      ["write", "POST /assets", "done", 201, "administrator"],
+    ],
+  );
+  await all.close();
+});

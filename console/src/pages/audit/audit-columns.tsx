@@ -10,10 +10,10 @@ export const auditColumns: readonly TableColumn<AuditRecord>[] = [
     ...{ key: "time", label: "Time", width: "170px", isOptional: true },
     cell: ({ time }) => timeText(time),
   },
-  { key: "who", label: "Account", width: "minmax(90px, 1.2fr)", cell: (record) => <Who record={record} /> },
-  { key: "what", label: "Operation", width: "minmax(120px, 3fr)", cell: (one) => <What record={one} /> },
+  { key: "who", label: "Account", width: "minmax(64px, 1.2fr)", cell: (record) => <Who record={record} /> },
+  { key: "what", label: "Operation", width: "minmax(136px, 3fr)", cell: (one) => <What record={one} /> },
   { key: "kind", label: "Kind", width: "90px", isOptional: true, cell: ({ kind }) => kind },
-  { key: "result", label: "Result", width: "112px", cell: (one) => <Result record={one} /> },
+  { key: "result", label: "Result", width: "minmax(80px, 0.8fr)", cell: (one) => <Result record={one} /> },
 ];
 
 function Who({ record }: { record: AuditRecord }) {

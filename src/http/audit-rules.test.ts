@@ -1,0 +1,89 @@
+// The class of every route in the audit log: a new route that is recorded by default, or that is not, shows
+// here.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { openRoutes, routes } from "../resources.ts";
+import { effectOf } from "../rest/route.ts";
+import { kindOf } from "./audit-rules.ts";
+
+const routesOf = (kind: string) => [
+  ...new Set(routes.filter((route) => kindOf(route) === kind).map(({ method, path }) => `${method} ${path}`)),
+];
+
+test("changes of rights and keys, imports and exports are exactly these routes", () => {
+  assert.deepEqual(routesOf("rights").sort(), [
+    "DELETE /groups/{groupId}",
+    "DELETE /securitycategories/{categoryId}",
+    "DELETE /users/{userId}",
+    "PATCH /groups/{groupId}",
+    "POST /groups",
+    "POST /groups/delete",
+    "POST /groups/{groupId}/users",
+    "POST /groups/{groupId}/users/remove",
+    "POST /securitycategories",
+    "POST /securitycategories/delete",
+    "POST /users",
+    "POST /users/delete",
+    "PUT /defaultgroup",
+  ]);
+  assert.deepEqual(routesOf("keys").sort(), [
+    "DELETE /apikeys/{keyId}",
+    "POST /apikeys",
+    "POST /apikeys/delete",
+    "PUT /apikeys/{keyId}/limits",
+  ]);
+  assert.deepEqual(routesOf("import").sort(), [
+    "POST /restore/raw/{database}/{table}",
+    "POST /restore/times/{resource}",
+  ]);
+  assert.deepEqual(routesOf("export").sort(), [
+    "GET /analytics/models/sourcepackages/{sourcePackageId}/code",
+    "GET /analytics/models/{modelId}/versions/{versionId}/artifacts/{name}",
+    "GET /files/{fileId}/downloadlink",
+    "GET /storage/{fileId}",
+  ]);
+});
+
+test("every deletion is recorded by default, and every other change at least with all writes", () => {
+  for (const route of routes) {
+    const kind = kindOf(route);
+    const name = `${route.method} ${route.path}`;
+    const effect = effectOf(route);
+    if (effect === "delete") assert.ok(!["write", "read", "export"].includes(kind), `${name} is ${kind}`);
+    else if (effect === "write") assert.ok(!["read", "export"].includes(kind), `${name} is ${kind}`);
+    else assert.ok(["read", "export"].includes(kind), `${name} is ${kind}`);
+  }
+  const { length } = routesOf("settings");
+  assert.ok(length > 20, `${length} routes change settings`);
+});
+
+test("of the routes outside of projects, those that begin or end a session are sign-ins", () => {
+  const signIns = openRoutes.filter(({ audit }) => audit === "sign-in");
+  assert.deepEqual(signIns.map(({ method, path }) => `${method} ${path}`).sort(), [
+    "DELETE /session",
+    "GET /login/callback",
+    "GET /logout",
+    "POST /login",
+    "POST /logout",
+    "POST /session",
+  ]);
+});
+
+test("no other routes go around the audit log than health, metrics, descriptions and the console", () => {
+  const root = join(import.meta.dirname, "..");
+  const adds = /\bhttp\.(get|head|post|put|patch|delete|all|route)\(/;
+  const sources = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
+    /\.ts$/.test(file),
+  );
+  const files = sources
+    .filter((file) => !file.endsWith(".test.ts"))
+    .filter((file) => adds.test(readFileSync(join(root, file), "utf8")));
+  assert.deepEqual(files.sort(), [
+    "http/allowed-methods.ts",
+    "http/console.ts",
+    "http/operations.ts",
+    "http/pipeline.ts",
+  ]);
+});
