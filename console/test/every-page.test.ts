@@ -242,6 +242,14 @@ it("lists and records are copied as requests that work", async () => {
     const command = await page.evaluate<string>("navigator.clipboard.readText()");
     const { stdout } = await run("sh", ["-c", `${command} --silent`], { env });
     assert.ok(stdout.includes(expected), `${path}: ${stdout.slice(0, 300)}`);
+    await page.getByRole("button", { name: "Copy as" }).first().click();
+    await page.getByRole("menuitem", { name: "curl" }).waitFor();
+    const odata = page.getByRole("menuitem", { name: "OData" });
+    if ((await odata.count()) === 0) continue;
+    await odata.click();
+    const address = await page.evaluate<string>("navigator.clipboard.readText()");
+    const response = await fetch(address, { headers: { "api-key": console.server.key } });
+    assert.equal(response.status, 200, `${path}: ${await response.text()}`);
   }
   await console.release(page);
 });

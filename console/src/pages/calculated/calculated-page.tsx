@@ -113,7 +113,11 @@ function Actions({ search }: { search: CalculatedSearch }) {
   const series = aliases.map(({ alias }) => alias);
   return (
     <>
-      <CopyAs request={{ method: "POST", project, path: "/timeseries/dataquery", body: requestOf(search) }} />
+      {text !== "" && (
+        <CopyAs
+          request={{ method: "POST", project, path: "/timeseries/dataquery", body: requestOf(search) }}
+        />
+      )}
       <Button
         size="xs"
         leftSection={<ChartSpline size={14} aria-hidden />}

@@ -111,7 +111,8 @@ export function requestOf(project: string, search: EventsSearch, { startMs, endM
     ...(text === undefined ? { sort: "DESC" } : { description: text, sort: "startTime", dir: "desc" }),
   };
   const path = `${text === undefined ? "/events" : "/events/search"}${addressOf(parameters)}`;
-  return { method: "GET", project, path, odata: odataOf(search, { startMs, endMs }) };
+  // OData has no subtrees of assets.
+  return { method: "GET", project, path, ...(!assets && { odata: odataOf(search, { startMs, endMs }) }) };
 }
 
 const odataOf = ({ text, type, subtype }: EventsSearch, { startMs, endMs }: TimeRange): string =>

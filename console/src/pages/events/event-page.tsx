@@ -38,7 +38,7 @@ export function EventPage() {
 function EventRecord({ event }: { event: Event }) {
   const project = useProject();
   const { id, metadata } = event;
-  const request = { method: "GET" as const, project, path: `/events/${id}`, odata: `Events(${id})` };
+  const request = { method: "GET" as const, project, path: `/events/${id}`, odata: `Events('${id}')` };
   return (
     <Page
       title={titleOf(event)}

@@ -59,13 +59,11 @@ export function requestOf(project: string, search: FilesSearch): ApiRequest {
   };
 }
 
-/** OData has no folders and types of files, and requires a filter. */
+/** OData has no folders and types of files. */
 function odataOf({ query, folder, type, content, assets }: FilesSearch): string | undefined {
   if (folder !== undefined || type !== undefined || assets !== undefined) return undefined;
-  const conditions = [
+  return filtered("Files", [
     query !== undefined && `contains(Name,${literal(query)})`,
     content !== undefined && `Uploaded eq ${content === "uploaded"}`,
-  ];
-  const isAny = conditions.every((condition) => condition === false);
-  return filtered("Files", isAny ? ["CreatedTime ge 1970-01-01T00:00:00Z"] : conditions);
+  ]);
 }

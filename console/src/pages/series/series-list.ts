@@ -56,7 +56,8 @@ export function requestOf(project: string, { query, unit, kind, assets }: Series
     ...{ unit, ...(kind && kindFilters[kind]), limit: 100 },
   };
   const path = `${query === undefined ? "/timeseries" : "/timeseries/search"}${addressOf(parameters)}`;
-  return { method: "GET", project, path, odata: odataOf({ query, unit, kind }) };
+  // OData has no subtrees of assets.
+  return { method: "GET", project, path, ...(!assets && { odata: odataOf({ query, unit, kind }) }) };
 }
 
 function odataOf({ query, unit, kind }: SeriesSearch): string {

@@ -46,7 +46,7 @@ function SeriesRecord({ series }: { series: TimeSeries }) {
   const { id, name, description, metadata } = series;
   const request = {
     ...{ method: "GET" as const, project, path: `/timeseries/${id}/data?start=1d-ago&limit=10000` },
-    odata: `Timeseries(${id})`,
+    odata: `Timeseries('${id}')`,
   };
   return (
     <Page

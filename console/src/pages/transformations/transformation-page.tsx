@@ -34,7 +34,7 @@ function TransformationRecord({ transformation }: { transformation: Transformati
       note="transformation"
       actions={
         <>
-          <CopyAs request={{ method: "GET", project, path, odata: `Transformations(${id})` }} />
+          <CopyAs request={{ method: "GET", project, path, odata: `Transformations('${id}')` }} />
           {mayDo(useSession(), "transformationsAcl", "WRITE") && (
             <TransformationActions transformation={transformation} />
           )}
