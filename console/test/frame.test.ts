@@ -161,11 +161,16 @@ describe("the frame", () => {
     await page.context().close();
   });
 
-  it("leads on from an address without a page", async () => {
+  it("leads on from an address without a page or record", async () => {
     const page = await console.open({ path: "/nowhere" });
     await page.getByRole("heading", { name: "There is no such page" }).waitFor();
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Series" }).click();
     await page.getByRole("row", { name: "23-FT-1000" }).waitFor();
+    for (const path of ["/series/1", "/events/1", "/files/1", "/transformations/1"]) {
+      await page.goto(console.server.baseUrl + path);
+      await page.getByRole("alert").getByText("There is no such record").waitFor();
+      assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0, path);
+    }
     await console.release(page);
   });
 

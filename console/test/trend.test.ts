@@ -29,10 +29,10 @@ before(async () => {
 });
 after(() => console.close());
 
-async function memberKey(capabilities: readonly object[]): Promise<string> {
+async function memberKey(uniqueName: string, capabilities: readonly object[]): Promise<string> {
   const { v06 } = console.server.ask;
-  const group = await v06("POST /groups", { items: [{ name: "readers", capabilities }] });
-  const user = { uniqueName: "reader", groups: [group.items[0]!["id"]] };
+  const group = await v06("POST /groups", { items: [{ name: uniqueName, capabilities }] });
+  const user = { uniqueName, groups: [group.items[0]!["id"]] };
   const account = await v06("POST /users", { items: [user] });
   const key = await v06("POST /apikeys", { items: [{ userId: account.items[0]!["id"] }] });
   return key.items[0]!["value"] as string;
@@ -338,13 +338,18 @@ describe("the trend", () => {
     ];
     const page = await console.open({
       path: `/trend?trend=${made.items[0]!["id"]}`,
-      key: await memberKey(capabilities),
+      key: await memberKey("reader", capabilities),
     });
     await page.getByRole("button", { name: "Shared" }).click();
     await page.getByRole("menuitem", { name: "Shared" }).waitFor();
     assert.deepEqual(await page.getByRole("menuitem").count(), 1);
     await ask.v06("POST /trends/delete", { items: [made.items[0]!["id"]] });
     await console.release(page);
+    const key = await memberKey("viewer", [{ timeSeriesAcl: { actions: ["READ"], scope } }]);
+    const other = await console.open({ path: "/trend?series=flow", key });
+    await other.getByRole("button", { name: "Copy as" }).waitFor();
+    assert.equal(await other.getByRole("button", { name: "Saved" }).count(), 0);
+    await console.release(other);
   });
 
   it("shows the values as a table with the columns of the CSV, in the address", async () => {

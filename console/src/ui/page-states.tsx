@@ -26,21 +26,30 @@ export function Loading({ what }: { what: string }) {
 
 export const PagePending = () => <Loading what="the page" />;
 
-/** A failure with its reason and a button that tries again, except where only another right helps. */
+const titles: Readonly<Record<number, string>> = {
+  403: "You may not do this",
+  404: "There is no such record",
+};
+const advice: Readonly<Record<number, string>> = {
+  403: "An administrator can add the right, on the page Access.",
+  404: "It may have been deleted, or your groups do not show it.",
+};
+
+/** A failure with its reason and a button that tries again, except where that cannot help. */
 export function Failure({ problem, onRetry }: { problem: unknown; onRetry?: () => void }) {
-  const isForbidden = statusOf(problem) === 403;
+  const status = statusOf(problem) ?? 0;
   return (
     <Alert
       color="red"
       role="alert"
       icon={<CircleAlert size={18} aria-hidden />}
-      title={isForbidden ? "You may not do this" : "This did not work"}
+      title={titles[status] ?? "This did not work"}
       m="md"
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{messageOf(problem)}</Text>
-        {isForbidden && <Text size="sm">An administrator can add the right, on the page Access.</Text>}
-        {onRetry && !isForbidden && (
+        {status in advice && <Text size="sm">{advice[status]}</Text>}
+        {onRetry && !(status in advice) && (
           <Button size="xs" variant="default" onClick={onRetry}>
             Try again
           </Button>

@@ -28,7 +28,11 @@ interface SavedTrendsProps {
 
 type Dialog = "save" | "rename" | "delete";
 
-export function SavedTrends({ search, onOpen }: SavedTrendsProps) {
+/** The menu; people who may not read saved trends have none. */
+export const SavedTrends = (props: SavedTrendsProps) =>
+  mayDo(useSession(), "trendsAcl", "READ") ? <TrendsMenu {...props} /> : null;
+
+function TrendsMenu({ search, onOpen }: SavedTrendsProps) {
   const trends = useTrends();
   const mayWrite = mayDo(useSession(), "trendsAcl", "WRITE");
   const [dialog, setDialog] = useState<Dialog>();
