@@ -279,6 +279,7 @@ describe("rights and looks", () => {
     const page = await console.open({ path: "/access" });
     await page.getByRole("tab", { name: "Accounts" }).focus();
     for (const key of ["ArrowRight", "ArrowRight", "Enter"]) await page.keyboard.press(key);
+    await page.getByRole("row", { name: /^administrators Grants everything/ }).waitFor();
     await page.getByRole("row", { name: /^operators 24/ }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "operators 24" }).waitFor();

@@ -165,7 +165,8 @@ export function summaryOf(capabilities: readonly Capability[]): string {
   const read = rows.filter(({ read: { kind } }) => kind !== "none").length;
   const write = rows.filter(({ write: { kind } }) => kind !== "none").length;
   if (read + write + special === 0) return "Grants nothing";
-  if (read === resourceTypes.length && write === resourceTypes.length) return "Grants everything";
+  const changeable = resourceTypes.filter((type) => type.write.length > 0).length;
+  if (read === resourceTypes.length && write === changeable) return "Grants everything";
   const isLimited = rows.some((row) => [row.read, row.write].some(({ kind }) => kind === "subtrees"));
   const parts = [
     `Reads ${read || "none"} of ${resourceTypes.length} types`,
