@@ -119,6 +119,11 @@ export class AuditLog {
     return this.#write(projectId, { record: this.#ended(operation, ending), stays: false });
   }
 
+  /** Stores the record of an operation that has happened; tries again later if it cannot. */
+  keep(projectId: ProjectId, operation: BegunOperation, ending: Ending): Promise<void> {
+    return this.#write(projectId, { record: this.#ended(operation, ending), stays: true });
+  }
+
   /** Stores the record within `limits.auditGroupMs`, together with others. */
   collect(projectId: ProjectId, operation: BegunOperation, ending: Ending): void {
     const queue = this.#queueOf(projectId);

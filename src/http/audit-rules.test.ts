@@ -4,9 +4,13 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { FastifyRequest } from "fastify";
+import type { AuditLog, Ending } from "../audit/audit-log.ts";
 import { openRoutes, routes } from "../resources.ts";
 import { effectOf } from "../rest/route.ts";
-import { kindOf } from "./audit-rules.ts";
+import { kindOf, ruleOfOData, segmentsOf } from "./audit-rules.ts";
+import { RequestAudit } from "./auditing.ts";
+import { ClientGone } from "./request-lifetime.ts";
 
 const routesOf = (kind: string) => [
   ...new Set(routes.filter((route) => kindOf(route) === kind).map(({ method, path }) => `${method} ${path}`)),
@@ -86,4 +90,55 @@ test("no other routes go around the audit log than health, metrics, descriptions
     "http/operations.ts",
     "http/pipeline.ts",
   ]);
+});
+
+test("keys of OData paths are found, with quotes and parentheses in them", () => {
+  const path = "Raw('a''b)')/Tables('t(1')/Rows(Key='x')/Assets(5)";
+  assert.deepEqual(segmentsOf(path), { sets: "Raw/Tables/Rows/Assets", ids: ["a'b)", "t(1"] });
+  assert.deepEqual(segmentsOf("Assets('open"), { sets: "Assets", ids: [] });
+  assert.deepEqual(segmentsOf("Assets"), { sets: "Assets", ids: [] });
+});
+
+test("a path that anyone may send is read once", () => {
+  for (const part of ["'", "(", "('", "('a", "'('", "''(", "()", "('')"]) {
+    // A search that tries several ways would not end.
+    const { sets, ids } = segmentsOf(`Raw(${part.repeat(50_000)}`);
+    assert.ok(sets.startsWith("Raw") && ids.length <= 50_000);
+  }
+});
+
+test("requests over OData for links to the bytes of files are exports, whatever their spelling", () => {
+  const kindOfUrl = (url: string, method = "GET") =>
+    ruleOfOData({ method, params: { "*": url.split("?")[0] }, url } as unknown as FastifyRequest).kind;
+  for (const url of [
+    "Files('1')/DownloadUrl",
+    "Files?$expand=Download%55rl",
+    "Files(1)/%24value",
+    "Files?$expand=*",
+  ])
+    assert.equal(kindOfUrl(url), "export", url);
+  assert.equal(kindOfUrl("Files?$top=1"), "read");
+  assert.equal(kindOfUrl("Files", "DELETE"), "read", "OData has no deletions: 405");
+  assert.equal(kindOfUrl("Assets", "POST"), "write");
+});
+
+function recorded() {
+  const ended: Ending[] = [];
+  const open = { end: async (ending: Ending) => void ended.push(ending) };
+  const log = { covers: () => true, nowMs: 0, begin: async () => open, projectOf: async () => 1 };
+  const request = { id: "r", ip: "", params: { project: "p" } } as unknown as FastifyRequest;
+  const rule = () => ({ kind: "deletion", action: "POST /assets/delete", resource: "assets" }) as const;
+  return { audit: new RequestAudit(log as unknown as AuditLog, rule, request), ended };
+}
+
+test("the record of an operation whose client went away has the result of the operation", async () => {
+  const { audit, ended } = recorded();
+  await audit.begin({});
+  const work = Promise.withResolvers<object>();
+  const followed = audit.follow(work.promise, { statusOf: () => 200, atEnd: (end) => end(true) });
+  await audit.failed(new ClientGone());
+  assert.deepEqual(ended, []);
+  work.resolve({});
+  await followed;
+  assert.deepEqual(ended, [{ result: "done", status: 200, ids: [] }]);
 });

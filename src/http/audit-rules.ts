@@ -84,13 +84,49 @@ function valuesIn(params: unknown): string[] {
   return Object.values(values);
 }
 
-const odataKinds: Readonly<Record<string, AuditKind>> = { GET: "read", HEAD: "read", DELETE: "deletion" };
+/** Properties and addresses of OData whose responses have links to the bytes of files. */
+const linksToBytes = /DownloadUrl|\$value|\$expand=[^&]*\*/;
 
-/** `DELETE odata/Raw/Tables/Rows`, with the keys in parentheses as ids. */
-export function ruleOfOData({ method, params }: FastifyRequest): AuditedAs {
+/** `POST odata/Raw/Tables/Rows`, with the keys in parentheses as ids. OData has no other changes. */
+export function ruleOfOData({ method, params, url }: FastifyRequest): AuditedAs {
   const { "*": path = "" } = params as Readonly<Record<string, string | undefined>>;
-  const ids = [...path.matchAll(/\('((?:[^']|'')*)'\)/g)].map(([, key]) => key!.replaceAll("''", "'"));
-  const sets = path.replaceAll(/\((?:'(?:[^']|'')*'|[^()'])*\)/g, "");
-  const kind = odataKinds[method] ?? "write";
+  const { sets, ids } = segmentsOf(path);
+  const isExport = method !== "POST" && linksToBytes.test(decoded(url));
+  const kind = method === "POST" ? "write" : isExport ? "export" : "read";
   return { kind, action: `${method} odata/${sets}`, resource: sets.split("/")[0] || "odata", ids };
+}
+
+/** The text as it is if it cannot be decoded: such a request is refused. */
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url);
+  } catch {
+    return url;
+  }
+}
+
+/** Splits off the keys in parentheses. Anyone may send the path, so it is read once, from left to right. */
+export function segmentsOf(path: string): { readonly sets: string; readonly ids: readonly string[] } {
+  let sets = "";
+  const ids: string[] = [];
+  for (let at = 0; at < path.length; ) {
+    const start = path.indexOf("(", at);
+    if (start < 0) return { sets: sets + path.slice(at), ids };
+    sets += path.slice(at, start);
+    const end = endOfKey(path, start + 1);
+    const key = path.slice(start + 1, end);
+    if (/^'.*'$/s.test(key)) ids.push(key.slice(1, -1).replaceAll("''", "'"));
+    at = end + 1;
+  }
+  return { sets, ids };
+}
+
+/** The index of the parenthesis that closes a key; those in strings belong to these. */
+function endOfKey(path: string, start: number): number {
+  let isInString = false;
+  for (let at = start; at < path.length; at++) {
+    if (path[at] === "'") isInString = !isInString;
+    else if (path[at] === ")" && !isInString) return at;
+  }
+  return path.length;
 }

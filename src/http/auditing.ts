@@ -12,6 +12,11 @@ import type { AuditedAs } from "./audit-rules.ts";
 /** How an endpoint is recorded, or why it is not. */
 export type AuditRule = ((request: FastifyRequest) => AuditedAs) | NotCovered;
 
+interface Following<Result> {
+  readonly statusOf: (result: Result) => number;
+  readonly atEnd: (end: (isWhole: boolean) => void) => void;
+}
+
 interface Sender {
   readonly actor: AuditActor;
   /** Absent for an operation outside of projects. */
@@ -22,22 +27,30 @@ const unknownActor: AuditActor = { account: "", credential: "none" };
 
 export class RequestAudit {
   readonly #log: AuditLog;
+  readonly #rule: AuditRule;
   readonly #request: FastifyRequest;
-  readonly #as: AuditedAs | undefined;
   readonly #beganMs: number;
   readonly #address: string;
   #sender: Sender | undefined;
   #begun: { readonly operation: BegunOperation; readonly open?: OpenOperation } | undefined;
   #refusal: Failure | undefined;
+  #isFollowed = false;
   #hasEnded = false;
+  #known: AuditedAs | "not recorded" | undefined;
 
   constructor(log: AuditLog, rule: AuditRule, request: FastifyRequest) {
     this.#log = log;
+    this.#rule = rule;
     this.#request = request;
-    this.#as = typeof rule === "function" ? rule(request) : undefined;
     this.#beganMs = log.nowMs;
     // A closed connection has no address.
     this.#address = (request.ip as string | undefined) ?? "";
+  }
+
+  get #as(): AuditedAs | undefined {
+    const rule = this.#rule;
+    this.#known ??= typeof rule === "function" ? rule(this.#request) : "not recorded";
+    return this.#known === "not recorded" ? undefined : this.#known;
   }
 
   /** Tells who sends the request; also when it is refused afterwards. */
@@ -72,28 +85,34 @@ export class RequestAudit {
 
   /**
    * Records the end of `work`, also when the client does not wait for it. `statusOf` is that of its result.
-   * Of an export, the end is that of the response: `atEnd` calls it back.
+   * Of an export, the end is that of the response: `atEnd` calls it back with whether all of it was sent.
    */
-  async follow<Result>(
-    work: Promise<Result>,
-    { statusOf, atEnd }: { statusOf: (result: Result) => number; atEnd: (end: () => void) => void },
-  ): Promise<Result> {
+  async follow<Result>(work: Promise<Result>, { statusOf, atEnd }: Following<Result>): Promise<Result> {
+    this.#isFollowed = true;
     try {
       const result = await work;
-      if (this.#refusal) await this.failed(this.#refusal);
+      if (this.#refusal) await this.#failed(this.#refusal);
       const ending: Ending = { result: "done", status: statusOf(result), ids: namedIn(result).ids };
       if (this.#as?.kind === "sign-in") await this.#signedIn(ending);
-      if (hasStream(result) && this.#as?.kind === "export") atEnd(() => void this.#end(ending));
+      if (hasStream(result) && this.#as?.kind === "export")
+        atEnd((isWhole) => void this.#end(isWhole ? ending : { ...ending, result: "failed" }));
       else await this.#end(ending);
       return result;
     } catch (problem) {
-      await this.failed(problem);
+      await this.#failed(problem);
       throw problem;
     }
   }
 
-  /** Records a refusal or a failure, unless the end is recorded already. */
+  /**
+   * Records that the request is refused or fails before its work begins. Afterwards it may be that the client
+   * goes away or the deadline passes while the work continues: `follow` records how that ends.
+   */
   async failed(problem: unknown): Promise<void> {
+    if (!this.#isFollowed) await this.#failed(problem);
+  }
+
+  async #failed(problem: unknown): Promise<void> {
     if (this.#hasEnded) return;
     const failure = problem instanceof Failure ? problem : undefined;
     const status = failure?.status ?? 500;
@@ -118,13 +137,13 @@ export class RequestAudit {
     return this.#operation(as);
   }
 
-  /** The record is on disk before the client can use the session. */
+  /** The record is on disk before the client can use the session, unless the catalog cannot store it now. */
   async #signedIn(ending: Ending): Promise<void> {
     this.#hasEnded = true;
     if (this.#refusal || !this.#sender || !this.#log.covers("sign-in")) return;
     const projectId = await this.#projectId();
     if (projectId === undefined) return;
-    await this.#log.append(projectId, this.#operation(this.#as!), { ...ending, ids: [] });
+    await this.#log.keep(projectId, this.#operation(this.#as!), { ...ending, ids: [] });
   }
 
   async #end(ending: Ending): Promise<void> {
@@ -138,11 +157,12 @@ export class RequestAudit {
 
   #operation({ ids: inPath = [], ...as }: AuditedAs, inBody = namesNothing): BegunOperation {
     const all = [...new Set([...inPath.map(cut), ...inBody.ids])];
+    const actor = this.#sender?.actor ?? unknownActor;
     return {
-      ...(this.#sender?.actor ?? unknownActor),
-      ...as,
+      ...{ ...actor, account: cut(actor.account) },
+      ...{ ...as, action: cut(as.action), resource: cut(as.resource) },
       time: this.#beganMs,
-      address: this.#address,
+      address: cut(this.#address),
       ids: all.slice(0, limits.auditIdsMax),
       idsCount: inPath.length + inBody.count,
       requestId: this.#request.id,

@@ -100,7 +100,7 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
     await audit.begin(body);
     const handled = audit.follow(endpoint.handle(exchange, body), {
       statusOf: (result) => endpoint.statusOf?.(result) ?? 200,
-      atEnd: (end) => lifetime.atEnd(end),
+      atEnd: (end) => lifetime.atEnd(() => end(reply.raw.writableFinished)),
     });
     return endpoint.send(exchange, await lifetime.within(handled));
   };
