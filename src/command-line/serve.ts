@@ -52,8 +52,7 @@ ${settingLines.join("\n")}`,
       const stopped = (async () => {
         await connectors?.[Symbol.asyncDispose]();
         await app.close();
-        await tracing.close();
-      })();
+      })().finally(() => tracing.close());
       stopped.then(
         () => process.exit(0),
         (problem: unknown) => {

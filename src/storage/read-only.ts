@@ -9,7 +9,11 @@ const refused = async (): Promise<never> => {
 };
 
 /** The members of a shared catalog stay: its changes and leases have nothing to do with records. */
-export const readOnlyCatalog = (catalog: Catalog): Catalog => ({ ...catalog, write: refused });
+export const readOnlyCatalog = (catalog: Catalog): Catalog => ({
+  ...catalog,
+  write: refused,
+  writeBoth: refused,
+});
 
 export const readOnlyPoints = (points: PointsStore): PointsStore => ({
   append: refused,

@@ -18,13 +18,13 @@ interface Received {
   readonly body: string;
 }
 
-/** Accepts all that is sent to it. */
-async function receiver() {
+/** Responds with this status to all that is sent to it. */
+async function receiver(status = 200) {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString("latin1");
     received.push({ path: request.url!, headers: request.headers, body });
-    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    response.writeHead(status, { "content-type": "application/json" }).end("{}");
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -137,6 +137,14 @@ test("the default protocol is protobuf, and a sampler leaves traces out", async 
     assert.equal((await send(baseUrl, "/assets")).status, 200);
   });
   assert.deepEqual(sampled.received, []);
+});
+
+test("a receiver that refuses the spans does not keep the server from stopping in order", async () => {
+  const { received, url } = await receiver(401);
+  await served({ OTEL_EXPORTER_OTLP_ENDPOINT: url }, async (baseUrl) => {
+    assert.equal((await send(baseUrl, "/assets")).status, 200);
+  });
+  assert.ok(received.length > 0);
 });
 
 test("a receiver that is away delays no request, and is reported once", async () => {

@@ -51,6 +51,9 @@ class ShardWorker {
   #isWorkScheduled = false;
   /** Of the blocks of other shards. */
   readonly #helpColumns = new ColumnMemory();
+  /** The memory of reads that this thread helps with. */
+  readonly #helped = new Set<SharedArrayBuffer>();
+  #isClosed = false;
   /** The replies to the calls of the message that is being handled, and the buffers that move with them. */
   #replies: CallReply[] | undefined;
   #transfer: ArrayBuffer[] = [];
@@ -78,6 +81,7 @@ class ShardWorker {
     freeze: (_, id) => this.#sendResult(id, this.#shard.freeze()),
     thaw: (_, id) => this.#sendResult(id, this.#shard.thaw()),
     close: (_, id) => {
+      this.#isClosed = true;
       this.#shard.close();
       this.#sendResult(id, undefined);
       this.#sendReplies();
@@ -105,11 +109,21 @@ class ShardWorker {
     if (mayConfirm) this.#confirm();
   }
 
-  /** Decodes blocks of another shard's read. Messages to this shard come between the slices. */
+  /**
+   * Decodes blocks of another shard's read, until that read ends or this shard has work of its own. Messages
+   * to this shard come between the slices.
+   */
   #help(buffer: SharedArrayBuffer): void {
-    const untilMs = performance.now() + helpSliceMs;
-    const continues = helpWith(buffer, this.#helpColumns, () => performance.now() < untilMs);
-    if (continues) setImmediate(() => this.#help(buffer));
+    if (this.#helped.has(buffer)) return;
+    this.#helped.add(buffer);
+    const slice = () => {
+      const isFree = !this.#isClosed && !this.#shard.hasWork && this.#unconfirmed === 0;
+      const untilMs = performance.now() + helpSliceMs;
+      const mayContinue = () => performance.now() < untilMs;
+      if (isFree && helpWith(buffer, this.#helpColumns, mayContinue)) setImmediate(slice);
+      else this.#helped.delete(buffer);
+    };
+    slice();
   }
 
   #confirm(): void {

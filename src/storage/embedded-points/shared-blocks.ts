@@ -118,10 +118,23 @@ export function helpWith(
   const memory = new SlotMemory(buffer);
   while (memory.isReading && mayContinue()) {
     const index = memory.claim();
-    if (index !== undefined) memory.summarise(index, columns);
-    else memory.waitForNext();
+    if (index === undefined) memory.waitForNext();
+    else if (!isSummarised(memory, index, columns)) return false;
   }
   return memory.isReading;
+}
+
+/**
+ * A fault ends the help, not the thread of a shard without part in the read. The shard reads the block
+ * itself.
+ */
+function isSummarised(memory: SlotMemory, index: number, columns: ColumnMemory): boolean {
+  try {
+    memory.summarise(index, columns);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The shared memory of a shard's reads, as all threads see it. */
@@ -246,6 +259,7 @@ class SlotMemory {
       ...{ from: first, to: firstAtOrAfter(times, endMs, first) },
       spanEnd: (timeMs) => grid.bucketStart(timeMs) + bucketMs,
     });
+    if (summaries.length > sharedSummariesMax) return false;
     for (const [at, summary] of summaries.entries())
       this.#numbers.set(encodeSummary(summary), from + parameters + at * summaryFields);
     this.#numbers[from + parameters - 1] = summaries.length;

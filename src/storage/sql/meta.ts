@@ -1,6 +1,7 @@
 // The catalog's notes about itself, in a table of its own: the version of its layout, the highest id ever
 // used, and the version of Millrace that last added tables or columns.
 import { sql } from "kysely";
+import { invariant } from "../../lib/invariant.ts";
 import { CannotOpen } from "../cannot-open.ts";
 import type { Table } from "../catalog.ts";
 import type { Db } from "./dialect.ts";
@@ -64,23 +65,21 @@ export async function readLastId(db: Db): Promise<number> {
 
 /**
  * Refuses a file to which a newer program than `version` has added tables or columns: a record that this
- * program replaced would lose the columns that it does not know. Notes `version` if it has added some.
+ * program replaced would lose the columns that it does not know.
  */
-export async function prepareTablesVersion(
-  db: Db,
-  version: string,
-  { hasAdded }: { readonly hasAdded: boolean },
-): Promise<void> {
+export async function refuseNewerTables(db: Db, version: string): Promise<void> {
   const meta = sql.table(metaTable.name);
-  const own = numberOf(version);
   const { rows } = await sql<Note>`select value from ${meta} where id = ${tablesVersionNote}`.execute(db);
   const held = rows[0]?.value ?? 0;
-  if (held > own) {
-    throw new CannotOpen(`catalog.db has tables of Millrace ${textOf(held)}; this is ${version}`, "newer");
-  }
-  if (!hasAdded) return;
+  if (held <= numberOf(version)) return;
+  throw new CannotOpen(`catalog.db has tables of Millrace ${textOf(held)}; this is ${version}`, "newer");
+}
+
+/** Notes that `version` has added tables or columns. */
+export async function noteTablesVersion(db: Db, version: string): Promise<void> {
   await sql`
-    insert into ${meta} (id, name, value) values (${tablesVersionNote}, 'tables version', ${own})
+    insert into ${sql.table(metaTable.name)} (id, name, value)
+    values (${tablesVersionNote}, 'tables version', ${numberOf(version)})
     on conflict (id) do update set value = excluded.value
   `.execute(db);
 }
@@ -90,7 +89,9 @@ const versionPart = 1_000;
 /** "1.2.3" as 1002003, so that a newer version is a larger number. */
 function numberOf(version: string): number {
   const [major, minor, patch] = version.split(/[.-]/, 3).map(Number);
-  return (major! * versionPart + minor!) * versionPart + patch!;
+  const number = (major! * versionPart + minor!) * versionPart + patch!;
+  invariant(Number.isSafeInteger(number), `${version} has three numbers`);
+  return number;
 }
 
 const textOf = (number: number): string =>

@@ -326,6 +326,7 @@ test("what an upgrade adds is announced, and an older version refuses the file a
     nextStep: /newer version/,
   };
   await assert.rejects(openAs("0.9.7", older), refused);
+  assert.deepEqual(told, [], "it is refused before it begins");
   await openAs("1.0.0", newer);
   await openAs("0.10.1", newer);
 });

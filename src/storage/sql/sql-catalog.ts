@@ -7,7 +7,7 @@ import type { AnyTable, Catalog, Tenant } from "../catalog.ts";
 import type { ScanLimits } from "./compile-filter.ts";
 import type { Database, Db } from "./dialect.ts";
 import { openSqlite } from "./dialects/sqlite/open.ts";
-import { metaTable, prepareMeta, prepareTablesVersion } from "./meta.ts";
+import { metaTable, noteTablesVersion, prepareMeta, refuseNewerTables } from "./meta.ts";
 import { checkTables } from "./tables.ts";
 import { SqlTransaction } from "./transaction.ts";
 
@@ -42,9 +42,10 @@ export async function openSqlCatalog({ file, ...settings }: SqlCatalogSettings):
   checkTables(tables);
   const database = await openSqlite(file, [metaTable as AnyTable, ...tables], {
     version,
-    async prepared(db, additions) {
+    existing: (db) => refuseNewerTables(db, version),
+    async prepared(db, { hasAdded }) {
       await prepareMeta(db, system.nowMs());
-      await prepareTablesVersion(db, version, additions);
+      if (hasAdded) await noteTablesVersion(db, version);
     },
     tell,
   });

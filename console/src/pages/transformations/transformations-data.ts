@@ -32,6 +32,8 @@ export function useTransformations(project: string) {
   const records = useQueries({
     queries: running.map(({ id }) => ({
       ...transformationQuery(project, id),
+      // That of an earlier run says that it has ended.
+      staleTime: 0,
       refetchInterval: ({ state }: { readonly state: { readonly data?: Transformation | undefined } }) =>
         state.data === undefined || isRunning(state.data.lastRun) ? runningEveryMs : (false as const),
     })),

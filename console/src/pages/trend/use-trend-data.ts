@@ -121,7 +121,8 @@ class LineCache {
 }
 
 /** Parts of a series differ a little in their typical distance. The line is not drawn again for that. */
-const isSimilar = (gapMs: number, other: number): boolean => Math.abs(gapMs - other) <= other / 4;
+const isSimilar = (gapMs: number, other: number): boolean =>
+  gapMs === other || Math.abs(gapMs - other) <= Math.min(gapMs, other) / 4;
 
 function faultIn(series: TrendSeries, problem: unknown): Fault | undefined {
   if (isStored(series)) return problem ? { message: messageOf(problem), at: undefined } : undefined;

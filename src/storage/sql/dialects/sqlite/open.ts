@@ -24,7 +24,7 @@ import {
 } from "./driver.ts";
 import { expressions } from "./expressions.ts";
 import { rejectedTooMany } from "./functions.ts";
-import { insertWords, prepareSchema, type Tell } from "./schema.ts";
+import { hasTable, insertWords, prepareSchema, type Tell } from "./schema.ts";
 
 const uniqueCodes: readonly number[] = [1555, 2067]; // SQLITE_CONSTRAINT_PRIMARYKEY, SQLITE_CONSTRAINT_UNIQUE
 
@@ -33,6 +33,8 @@ const diskCodes: readonly number[] = [8, 10, 13, 14]; // SQLITE_READONLY, _IOERR
 interface OpenSettings {
   /** The version of Millrace that opens the file. */
   readonly version: string;
+  /** Is called before anything changes, unless the file is new. May refuse the file. */
+  readonly existing: (db: Db) => Promise<void>;
   /** Is called in the transaction that has upgraded the tables, with whether it has added some. */
   readonly prepared: (db: Db, additions: { readonly hasAdded: boolean }) => Promise<void>;
   readonly tell: Tell;
@@ -42,7 +44,7 @@ interface OpenSettings {
 export async function openSqlite(
   file: string,
   tables: readonly AnyTable[],
-  { version, prepared, tell }: OpenSettings,
+  { version, existing, prepared, tell }: OpenSettings,
 ): Promise<Database> {
   const writes = connect({ file, mode: "write", connections: 1 });
   const reads = connect({ file, mode: "read", connections: limits.catalogReadersMax });
@@ -52,6 +54,7 @@ export async function openSqlite(
   };
   try {
     await writes.transaction().execute(async (db) => {
+      if (await hasTable(db, tables[0]!)) await existing(db);
       await prepared(db, await prepareSchema(db, tables, { version, tell }));
     });
   } catch (error) {

@@ -72,6 +72,11 @@ export const linkListsOf = ({ columns, links = [] }: AnyTable): string[] =>
 /** Is told what is going on while a file with many records is brought up to date. */
 export type Tell = (text: string) => void;
 
+export async function hasTable(db: Db, { name }: AnyTable): Promise<boolean> {
+  const found = sql`select 1 from sqlite_schema where type = 'table' and name = ${name}`;
+  return (await found.execute(db)).rows.length > 0;
+}
+
 /**
  * Brings the file to what the tables declare, inside the caller's transaction. Announces the tables and
  * columns that it adds to a file of an earlier version. `hasAdded` is true if it has added any.
