@@ -28,6 +28,7 @@ import type { TraceProtocol, Tracing } from "./tracing.ts";
 /** Probes would be most of the spans. */
 const untraced: readonly (string | undefined)[] = ["/health", "/health/live", "/metrics"];
 
+const projectLengthMax = 128;
 const closeMsMax = 3_000;
 
 export class OpenTelemetry implements Tracing {
@@ -101,7 +102,8 @@ const attributesOf = ({ method, routeOptions, id, params }: FastifyRequest): Att
 
 function projectIn(params: unknown): Attributes {
   const { project } = (params ?? {}) as { readonly project?: string };
-  return project === undefined ? {} : { "millrace.project": project };
+  // Anyone may send a long one, and spans wait in memory.
+  return project === undefined ? {} : { "millrace.project": project.slice(0, projectLengthMax) };
 }
 
 const outcomeOf = ({ statusCode, raw }: FastifyReply) => ({
