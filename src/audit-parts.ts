@@ -44,8 +44,10 @@ export function startAuditWork(
 ): () => Promise<void> {
   const { catalog, lease, audit } = services;
   const { file, syslog } = settings ?? {};
+  const ended = new AbortController();
   const copies = new AuditCopies({
     catalog,
+    continues: async () => !ended.signal.aborted && lease.isFirst(),
     targets: [...(file ? [fileTarget(file)] : []), ...(syslog ? [syslogTarget(syslog)] : [])],
     projects: () => catalog.read("system", allProjects),
     report: ({ name }, problem) => log.error({ err: problem }, `Cannot copy the audit log to ${name}`),
@@ -55,18 +57,23 @@ export function startAuditWork(
   const copying = startTicks({ everyMs: limits.auditCopyEveryMs, report }, async () => {
     if (copies.states.size > 0 && (await lease.isFirst())) await copies.copy();
   });
-  const removing = startTicks({ everyMs: limits.auditSweepMs, report }, () => removeOld(services, settings));
+  const removing = startTicks({ everyMs: limits.auditSweepMs, report }, () =>
+    removeOld(services, settings ?? {}, ended.signal),
+  );
   return async () => {
+    ended.abort();
     await Promise.all([copying(), removing()]);
   };
 }
 
 async function removeOld(
   { catalog, system }: Pick<Services, "catalog" | "system">,
-  { days }: Partial<AuditSettings> = {},
+  { days }: Partial<AuditSettings>,
+  ended: AbortSignal,
 ): Promise<void> {
   if (days === undefined) return;
   const nowMs = system.nowMs();
+  const removal = { beforeMs: nowMs - days * dayMs, nowMs, continues: () => !ended.aborted };
   for (const { id } of await catalog.read("system", allProjects))
-    await removeOldRecords(catalog, id, { beforeMs: nowMs - days * dayMs, nowMs });
+    await removeOldRecords(catalog, id, removal);
 }

@@ -16,6 +16,8 @@ interface CopiesParts {
   readonly catalog: ProjectCatalog;
   readonly targets: readonly CopyTarget[];
   readonly projects: () => Promise<readonly CopiedProject[]>;
+  /** Asked before each group: whether this server still makes the copies, and does not stop. */
+  readonly continues: () => Promise<boolean>;
   /** Receives the failures of a target, the first one after it has worked. */
   readonly report: (target: CopyTarget, problem: unknown) => void;
 }
@@ -56,8 +58,8 @@ export class AuditCopies {
   }
 
   async #copyProject(target: CopyTarget, { id, urlName }: CopiedProject): Promise<void> {
-    const { catalog } = this.#parts;
-    for (;;) {
+    const { catalog, continues } = this.#parts;
+    while (await continues()) {
       const records = await catalog.read(id, async (tx) =>
         tx.find(auditRecordTable, {
           filter: between("seq", { from: { value: await copiedTo(tx, target), inclusive: false } }),

@@ -10,6 +10,8 @@ interface Removal {
   /** Records of operations that began before this are removed. */
   readonly beforeMs: number;
   readonly nowMs: number;
+  /** Asked before each group of records. */
+  readonly continues: () => boolean;
 }
 
 /** Removes the old records of a project. Of several servers that do it, each removes what is left. */
@@ -20,7 +22,7 @@ export async function removeOldRecords(
 ): Promise<void> {
   const isOld = between("time", { to: { value: removal.beforeMs, inclusive: false } });
   const count = await catalog.read(projectId, (tx) => tx.count(auditRecordTable, isOld));
-  for (let left = count; left > 0; left -= limits.auditRemovedAtOnce) {
+  for (let left = count; left > 0 && removal.continues(); left -= limits.auditRemovedAtOnce) {
     const removed = await catalog.write(projectId, (tx) => removeOldest(tx, removal));
     if (removed === 0) return;
   }
