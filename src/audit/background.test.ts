@@ -23,7 +23,7 @@ test("copies end before the next group when the server stops", async () => {
   await append(catalog, 1);
   let groups = 0;
   const target = {
-    ...{ kind: "file", name: "file" } as const,
+    ...({ kind: "file", name: "file" } as const),
     /** A log that grows as fast as it is copied. */
     async send() {
       groups += 1;

@@ -35,12 +35,22 @@ const recordsOf = async (server: TestServer) =>
 async function sameAs(server: TestServer, read: () => readonly { readonly seq?: unknown }[]): Promise<void> {
   const expected = await recordsOf(server);
   const distinct = () => [...new Map(read().map((one) => [one.seq, one])).values()];
-  while (distinct().length < expected.length) await pause(20);
+  await until(async () => distinct().length >= expected.length, "the copies lack records");
   assert.deepEqual(distinct(), expected);
 }
 
 async function metric(server: TestServer, line: string): Promise<void> {
-  while (!(await (await fetch(`${server.baseUrl}/metrics`)).text()).includes(line)) await pause(50);
+  const shows = async () => (await (await fetch(`${server.baseUrl}/metrics`)).text()).includes(line);
+  await until(shows, `the metrics lack ${line}`);
+}
+
+/** Waits with a bound: the test must fail when a datagram is lost, and not hang. */
+async function until(holds: () => Promise<boolean>, problem: string): Promise<void> {
+  const endMs = performance.now() + 60_000;
+  while (!(await holds())) {
+    assert.ok(performance.now() < endMs, problem);
+    await pause(20);
+  }
 }
 
 test("a file gets every record, also after it could not be written and after a restart", async () => {

@@ -16,7 +16,7 @@ interface CopiesParts {
   readonly catalog: ProjectCatalog;
   readonly targets: readonly CopyTarget[];
   readonly projects: () => Promise<readonly CopiedProject[]>;
-  /** Asked before each group: whether this server still makes the copies, and does not stop. */
+  /** Called before each group: whether this server still makes the copies, and does not stop. */
   readonly continues: () => Promise<boolean>;
   /** Receives the failures of a target, the first one after it has worked. */
   readonly report: (target: CopyTarget, problem: unknown) => void;

@@ -1,8 +1,11 @@
 // Where copies of audit records are sent: a file of JSON lines, and a receiver of syslog (RFC 5424).
 import { createSocket } from "node:dgram";
+import { lookup } from "node:dns/promises";
+import { once } from "node:events";
 import { open } from "node:fs/promises";
-import { connect, isIPv6 } from "node:net";
+import { connect } from "node:net";
 import { hostname } from "node:os";
+import { setTimeout as pause } from "node:timers/promises";
 import { limits } from "../limits.ts";
 import type { AuditRecord } from "./schema.ts";
 
@@ -55,8 +58,9 @@ export function syslogTarget(address: SyslogAddress): CopyTarget {
   return {
     ...{ kind: "syslog", name: `syslog ${protocol}://${host}:${port}` },
     send(records) {
-      const messages = records.map((record) => Buffer.from(syslogMessage(record)));
-      return protocol === "udp" ? sendDatagrams(messages, address) : sendFrames(messages, address);
+      return protocol === "udp"
+        ? sendDatagrams(records.map(datagramOf), address)
+        : sendFrames(records.map(syslogMessage), address);
     },
   };
 }
@@ -65,21 +69,44 @@ export function syslogTarget(address: SyslogAddress): CopyTarget {
 const facility = 13;
 const [warning, informational] = [4, 6];
 
-function syslogMessage(record: CopiedRecord): string {
+function syslogMessage(record: CopiedRecord & { readonly isShortened?: true }): Buffer {
   const severity = record.result === "done" ? informational : warning;
   const time = new Date(record.endedTime ?? record.time).toISOString();
   const header = `<${facility * 8 + severity}>1 ${time} ${hostname()} millrace ${process.pid} audit -`;
-  return `${header} ${JSON.stringify(record)}`;
+  return Buffer.from(`${header} ${JSON.stringify(record)}`);
+}
+
+/** A message that fits a datagram: if it is too long, without the ids, and long strings are cut off. */
+function datagramOf(record: CopiedRecord): Buffer {
+  const whole = syslogMessage(record);
+  if (whole.length <= limits.auditDatagramBytesMax) return whole;
+  const members = Object.entries(record).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value.slice(0, limits.auditIdLengthMax) : value,
+  ]);
+  const cut = Object.fromEntries(members) as CopiedRecord;
+  return syslogMessage({ ...cut, ids: [], isShortened: true });
 }
 
 async function sendDatagrams(messages: readonly Buffer[], { host, port }: SyslogAddress): Promise<void> {
-  const socket = createSocket(isIPv6(host) ? "udp6" : "udp4");
+  const { address, family } = await lookup(host, { order: "ipv4first" });
+  const socket = createSocket(family === 6 ? "udp6" : "udp4");
+  let failure: Error | undefined;
+  socket.on("error", (problem) => {
+    failure ??= problem;
+  });
   try {
-    for (const message of messages)
+    socket.connect(port, address);
+    await once(socket, "connect");
+    for (const [index, message] of messages.entries()) {
+      // Receivers have small buffers.
+      if (index % limits.auditDatagramsAtOnce === limits.auditDatagramsAtOnce - 1)
+        await pause(limits.auditDatagramPauseMs);
       await new Promise<void>((resolve, reject) => {
-        socket.once("error", reject);
-        socket.send(message, port, host, (problem) => (problem ? reject(problem) : resolve()));
+        socket.send(message, (problem) => (problem ? reject(problem) : resolve()));
       });
+      if (failure) throw failure;
+    }
   } finally {
     socket.close();
   }

@@ -10,7 +10,7 @@ interface Removal {
   /** Records of operations that began before this are removed. */
   readonly beforeMs: number;
   readonly nowMs: number;
-  /** Asked before each group of records. */
+  /** Called before each group of records. */
   readonly continues: () => boolean;
 }
 

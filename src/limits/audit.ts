@@ -21,5 +21,12 @@ export const auditLimits = {
   auditRemovedAtOnce: limit(10_000, "records", "Old audit records that one transaction removes."),
   auditCopyEveryMs: limit(1_000, "ms", "How often new audit records are copied to a file or to syslog."),
   auditSyslogMsMax: limit(10_000, "ms", "How long a receiver of syslog over TCP may be silent."),
+  auditDatagramBytesMax: limit(
+    8_192,
+    "bytes",
+    "A message of syslog over UDP. A longer one is sent without ids, and its strings are cut off.",
+  ),
+  auditDatagramsAtOnce: limit(32, "messages", "Messages of syslog over UDP without a pause between them."),
+  auditDatagramPauseMs: limit(5, "ms", "The pause after them, so that the receiver can read them."),
   auditListDefault: limit(100, "records", "A page of audit records without `limit`."),
 } as const;
