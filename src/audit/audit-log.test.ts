@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { realSystem } from "../lib/system.ts";
-import { everything } from "../query/filter.ts";
+import { equals, everything } from "../query/filter.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { AuditLog, type AuditMode } from "./audit-log.ts";
 import {
@@ -27,7 +27,12 @@ function logOver(mode: AuditMode) {
     ...catalog,
     write: async (...given: Parameters<typeof catalog.write>) => {
       if (disk.isFull) throw new Error("no space");
-      return catalog.write(...given);
+      return catalog.write(given[0], async (tx) => {
+        const result = await given[1](tx);
+        const refused = await tx.count(auditRecordTable, equals("action", "unstorable"));
+        if (refused > 0) throw new Error("no such value");
+        return result;
+      });
     },
   } as typeof catalog;
   const reports: unknown[] = [];
@@ -71,6 +76,23 @@ test("a record that cannot be stored after its operation is stored later, in its
     [2, "two", "done"],
   ]);
   assert.deepEqual([await intents(), log.waiting], [0, 0]);
+  await log.close();
+});
+
+test("a record that the catalog refuses holds up no other", async () => {
+  const { log, reports, actions, intents } = logOver("writes");
+  const bad = await log.begin(1, operation("unstorable"));
+  await bad.end(done);
+  for (const action of ["a", "unstorable", "b"]) log.collect(1, { ...operation(action), kind: "write" }, done);
+  await log.append(1, operation("c"), done);
+  await assert.rejects(log.append(1, operation("unstorable"), done), /no such value/);
+  assert.deepEqual(await actions(), [
+    [1, "a", "done"],
+    [2, "b", "done"],
+    [3, "c", "done"],
+  ]);
+  assert.ok(reports.length > 0);
+  assert.deepEqual([await intents(), log.waiting], [1, 2], "the refused ones wait");
   await log.close();
 });
 

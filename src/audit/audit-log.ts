@@ -220,17 +220,45 @@ export class AuditLog {
         await this.#parts.catalog.write(projectId, (tx) => store(tx, taken));
         for (const { written } of taken) written.resolve();
       } catch (problem) {
-        isRefused = this.#keep(queue, taken, problem);
+        const isOneOfThem = taken.length > 1 && (await this.#accepts(projectId));
+        if (isOneOfThem) isRefused = await this.#storeEach(projectId, queue, taken);
+        else {
+          isRefused = this.#keep(taken, problem);
+          queue.waiting.unshift(...taken.filter(({ stays }) => stays));
+        }
       }
     }
     queue.writing = undefined;
     if (queue.waiting.length > 0) this.#writeLater(projectId, queue, limits.auditRetryMs);
   }
 
-  /** Keeps records of operations that have happened, and refuses the others. Whether any stay. */
-  #keep(queue: Queue, taken: readonly Waiting[], problem: unknown): boolean {
+  /** Whether the catalog writes anything: then a refused group has a record that it cannot store. */
+  async #accepts(projectId: ProjectId): Promise<boolean> {
+    try {
+      await this.#parts.catalog.write(projectId, async (tx) => tx.put(auditHeadTable, [await readHead(tx)]));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Writes each alone. What the catalog refuses goes behind all others, once per call. Whether any stay. */
+  async #storeEach(projectId: ProjectId, queue: Queue, taken: readonly Waiting[]): Promise<boolean> {
+    const kept: Waiting[] = [];
+    for (const one of taken)
+      try {
+        await this.#parts.catalog.write(projectId, (tx) => store(tx, [one]));
+        one.written.resolve();
+      } catch (problem) {
+        if (this.#keep([one], problem)) kept.push(one);
+      }
+    queue.waiting.push(...kept);
+    return kept.length > 0;
+  }
+
+  /** Records of operations that have happened stay to be written; the others are refused. Whether any stay. */
+  #keep(taken: readonly Waiting[], problem: unknown): boolean {
     const staying = taken.filter(({ stays }) => stays);
-    queue.waiting.unshift(...staying);
     for (const { stays, written } of taken) {
       if (stays) written.resolve();
       else written.reject(problem);
