@@ -83,7 +83,8 @@ test("a record that the catalog refuses holds up no other", async () => {
   const { log, reports, actions, intents } = logOver("writes");
   const bad = await log.begin(1, operation("unstorable"));
   await bad.end(done);
-  for (const action of ["a", "unstorable", "b"]) log.collect(1, { ...operation(action), kind: "write" }, done);
+  for (const action of ["a", "unstorable", "b"])
+    log.collect(1, { ...operation(action), kind: "write" }, done);
   await log.append(1, operation("c"), done);
   await assert.rejects(log.append(1, operation("unstorable"), done), /no such value/);
   assert.deepEqual(await actions(), [
@@ -92,8 +93,8 @@ test("a record that the catalog refuses holds up no other", async () => {
     [3, "c", "done"],
   ]);
   assert.ok(reports.length > 0);
-  assert.deepEqual([await intents(), log.waiting], [1, 2], "the refused ones wait");
   await log.close();
+  assert.deepEqual([await intents(), log.waiting], [1, 2], "the refused ones wait");
 });
 
 test("operations of a server that has ended are recorded once, with an unknown result", async () => {

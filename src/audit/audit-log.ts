@@ -242,7 +242,7 @@ export class AuditLog {
     }
   }
 
-  /** Writes each alone. What the catalog refuses goes behind all others, once per call. Whether any stay. */
+  /** Writes each alone. What the catalog refuses goes to the end of the queue. Whether any stay. */
   async #storeEach(projectId: ProjectId, queue: Queue, taken: readonly Waiting[]): Promise<boolean> {
     const kept: Waiting[] = [];
     for (const one of taken)
@@ -256,7 +256,9 @@ export class AuditLog {
     return kept.length > 0;
   }
 
-  /** Records of operations that have happened stay to be written; the others are refused. Whether any stay. */
+  /**
+   * Records of operations that have happened stay to be written; the others are refused. Whether any stay.
+   */
   #keep(taken: readonly Waiting[], problem: unknown): boolean {
     const staying = taken.filter(({ stays }) => stays);
     for (const { stays, written } of taken) {

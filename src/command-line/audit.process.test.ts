@@ -35,6 +35,16 @@ test("commands are recorded, verified beside the server, and old records are rem
   const intact = await run("audit", "verify");
   assert.deepEqual([intact.status, intact.output.split(":")[0]], [0, "The audit log of default is in order"]);
   assert.equal((await run("audit")).status, 2);
+  const created = await run("project", "create", "other");
+  const [otherKey] = /(?<=\n\s*)\S{20,}(?=\s*\n)/.exec(created.output) ?? assert.fail(created.output);
+  const other = await fetch(`${first.baseUrl}/api/0.6/projects/other/audit`, {
+    headers: { "api-key": otherKey },
+  });
+  const ofOther = (await other.json()) as { data: { items: Record<string, unknown>[] } };
+  assert.deepEqual(
+    ofOther.data.items.map(({ kind, action, ids }) => [kind, action, ids]),
+    ["keys", "settings"].map((kind) => [kind, "millrace project create", ["other"]]),
+  );
   first.child.kill("SIGTERM");
   await first.ended;
 

@@ -40,7 +40,8 @@ export async function audited<Result>(
     return result;
   } catch (problem) {
     const error = problem instanceof Failure ? problem.failure : undefined;
-    await open.end({ result: "failed", ...(error && { error }) });
+    const isRefused = problem instanceof Failure && problem.status < 500;
+    await open.end({ result: isRefused ? "refused" : "failed", ...(error && { error }) });
     throw problem;
   } finally {
     await log.close();

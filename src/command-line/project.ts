@@ -42,12 +42,12 @@ const actions: Readonly<Record<string, Action>> = {
       throw new StartRefused(
         `The project ${urlName} exists already; for a new key: millrace key create --project ${urlName}`,
       );
-    const operation = { kind: "keys", action: "millrace project create", resource: "project" } as const;
-    const { key } = await audited(
-      { ...services, settings },
-      made.project,
-      { ...operation, ids: [urlName] },
-      () => keys.create(made.project, "administrator"),
+    const operation = { action: "millrace project create", resource: "project", ids: [urlName] } as const;
+    const opened = { ...services, settings };
+    // A project has its log once it exists, so this record follows.
+    await audited(opened, made.project, { kind: "settings", ...operation }, async () => undefined);
+    const { key } = await audited(opened, made.project, { kind: "keys", ...operation }, () =>
+      keys.create(made.project, "administrator"),
     );
     console.log(`Project ${urlName} is created. Its administrator's API key, shown this once:\n\n  ${key}\n`);
   },
