@@ -180,6 +180,15 @@ test("connectors", async () => {
   assert.deepEqual((await api.getConnectors(project, { status: "STOPPED" })).data.items, []);
 });
 
+test("the audit log", async () => {
+  const records = (await api.getAudit(project, { kind: "deletion", limit: 1 })).data.items;
+  assert.deepEqual(
+    records.map(({ kind, result }) => [kind, result]),
+    [["deletion", "done"]],
+  );
+  assert.equal((await api.getAuditVerification(project)).data.isIntact, true);
+});
+
 test("transformations", async () => {
   const item = {
     ...{ externalId: "t", name: "t", query: "SELECT 'e' AS externalId, 'typed' AS type" },
