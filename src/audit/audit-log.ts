@@ -223,8 +223,9 @@ export class AuditLog {
         const isOneOfThem = taken.length > 1 && (await this.#accepts(projectId));
         if (isOneOfThem) isRefused = await this.#storeEach(projectId, queue, taken);
         else {
-          isRefused = this.#keep(taken, problem);
-          queue.waiting.unshift(...taken.filter(({ stays }) => stays));
+          const kept = this.#keep(taken, problem);
+          queue.waiting.unshift(...kept);
+          isRefused = kept.length > 0;
         }
       }
     }
@@ -242,7 +243,7 @@ export class AuditLog {
     }
   }
 
-  /** Writes each alone. What the catalog refuses goes to the end of the queue. Whether any stay. */
+  /** Writes each alone. Those that the catalog refuses go to the end of the queue. Returns whether any do. */
   async #storeEach(projectId: ProjectId, queue: Queue, taken: readonly Waiting[]): Promise<boolean> {
     const kept: Waiting[] = [];
     for (const one of taken)
@@ -250,23 +251,21 @@ export class AuditLog {
         await this.#parts.catalog.write(projectId, (tx) => store(tx, [one]));
         one.written.resolve();
       } catch (problem) {
-        if (this.#keep([one], problem)) kept.push(one);
+        kept.push(...this.#keep([one], problem));
       }
     queue.waiting.push(...kept);
     return kept.length > 0;
   }
 
-  /**
-   * Records of operations that have happened stay to be written; the others are refused. Whether any stay.
-   */
-  #keep(taken: readonly Waiting[], problem: unknown): boolean {
+  /** Refuses what has not happened. Returns the rest, which must still be written. */
+  #keep(taken: readonly Waiting[], problem: unknown): readonly Waiting[] {
     const staying = taken.filter(({ stays }) => stays);
     for (const { stays, written } of taken) {
       if (stays) written.resolve();
       else written.reject(problem);
     }
     if (staying.length > 0) this.#parts.report(problem);
-    return staying.length > 0;
+    return staying;
   }
 }
 

@@ -14,7 +14,7 @@ export type CopiedRecord = AuditRecord & { readonly project: string };
 
 export interface CopyTarget {
   readonly kind: "file" | "syslog";
-  /** What the catalog notes the progress by: another address is another target. */
+  /** The catalog stores the progress under this name, so another address is another target. */
   readonly name: string;
   /** Rejects unless all records have arrived. */
   send(records: readonly CopiedRecord[]): Promise<void>;

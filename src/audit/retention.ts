@@ -14,7 +14,7 @@ interface Removal {
   readonly continues: () => boolean;
 }
 
-/** Removes the old records of a project. Of several servers that do it, each removes what is left. */
+/** Removes the old records of a project. Several servers may do so at once: each removes what is left. */
 export async function removeOldRecords(
   catalog: ProjectCatalog,
   projectId: ProjectId,

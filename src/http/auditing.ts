@@ -87,21 +87,26 @@ export class RequestAudit {
    * Records the end of `work`, also when the client does not wait for it. `statusOf` is that of its result.
    * Of an export, the end is that of the response: `atEnd` calls it back with whether all of it was sent.
    */
-  async follow<Result>(work: Promise<Result>, { statusOf, atEnd }: Following<Result>): Promise<Result> {
+  async follow<Result>(work: Promise<Result>, following: Following<Result>): Promise<Result> {
     this.#isFollowed = true;
     try {
       const result = await work;
       if (this.#refusal) await this.#failed(this.#refusal);
-      const ending: Ending = { result: "done", status: statusOf(result), ids: namedIn(result).ids };
-      if (this.#as?.kind === "sign-in") await this.#signedIn(ending);
-      if (hasStream(result) && this.#as?.kind === "export")
-        atEnd((isWhole) => void this.#end(isWhole ? ending : { ...ending, result: "failed" }));
-      else await this.#end(ending);
+      // Most requests are not recorded; of these, the result is not looked through.
+      if (this.#begun || this.#as?.kind === "sign-in") await this.#done(result, following);
       return result;
     } catch (problem) {
       await this.#failed(problem);
       throw problem;
     }
+  }
+
+  async #done<Result>(result: Result, { statusOf, atEnd }: Following<Result>): Promise<void> {
+    const ending: Ending = { result: "done", status: statusOf(result), ids: namedIn(result).ids };
+    if (this.#as?.kind === "sign-in") await this.#signedIn(ending);
+    else if (hasStream(result) && this.#as?.kind === "export")
+      atEnd((isWhole) => void this.#end(isWhole ? ending : { ...ending, result: "failed" }));
+    else await this.#end(ending);
   }
 
   /**

@@ -119,7 +119,7 @@ export function helpWith(
   while (memory.isReading && mayContinue()) {
     const index = memory.claim();
     if (index === undefined) memory.waitForNext();
-    else if (!isSummarised(memory, index, columns)) return false;
+    else if (!trySummarise(memory, index, columns)) return false;
   }
   return memory.isReading;
 }
@@ -128,7 +128,7 @@ export function helpWith(
  * A fault ends the help, not the thread of a shard without part in the read. The shard reads the block
  * itself.
  */
-function isSummarised(memory: SlotMemory, index: number, columns: ColumnMemory): boolean {
+function trySummarise(memory: SlotMemory, index: number, columns: ColumnMemory): boolean {
   try {
     memory.summarise(index, columns);
     return true;
