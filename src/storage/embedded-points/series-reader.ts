@@ -51,6 +51,16 @@ interface HeadPart {
 
 type Part = BlockPart | HeadPart;
 
+/** A part before its turn. */
+interface WaitingPart {
+  readonly part: Part;
+  /** Whether it touches few enough buckets for summaries. */
+  readonly isSummarised: boolean;
+  /** Summaries that need no points. */
+  readonly known?: readonly PartSummary[] | undefined;
+  readonly shared?: SharedBlock | undefined;
+}
+
 interface SummarisedPart {
   readonly part: Part;
   /** One for each bucket; undefined when the part touches too many buckets. */
@@ -198,16 +208,16 @@ export class SeriesReader {
 
   /** The parts of a range in order. Blocks of a long read are shared before their turn. */
   *#summarisedParts(range: BucketRange): Generator<SummarisedPart> {
-    const waiting: { part: Part; shared: SharedBlock | undefined }[] = [];
+    const waiting: WaitingPart[] = [];
     const next = (): SummarisedPart => {
-      const { part, shared } = waiting.shift()!;
-      return { part, summaries: this.#summariesOf(part, range, shared) };
+      const one = waiting.shift()!;
+      return { part: one.part, summaries: this.#summariesOf(one, range) };
     };
     try {
       for (const part of this.#parts(range.startMs, range.endMs)) {
-        const shared = this.#share(part, range);
-        waiting.push({ part, shared });
-        const isFirst = waiting.length === 1 && shared === undefined;
+        const one = this.#prepare(part, range);
+        waiting.push(one);
+        const isFirst = waiting.length === 1 && one.shared === undefined;
         if (isFirst || waiting.length === sharedBlocksMax) yield next();
       }
       while (waiting.length > 0) yield next();
@@ -216,18 +226,21 @@ export class SeriesReader {
     }
   }
 
+  #prepare(part: Part, range: BucketRange): WaitingPart {
+    if (!isSummarised(part, range)) return { part, isSummarised: false };
+    const known = knownSummaries(part, range);
+    return { part, isSummarised: true, known, shared: known ? undefined : this.#share(part, range) };
+  }
+
   /** Shares a block that must be decoded, after the first ones, which fill the cache of decoded blocks. */
-  #share(part: Part, range: BucketRange): SharedBlock | undefined {
+  #share(part: Part, { grid, startMs, endMs }: BucketRange): SharedBlock | undefined {
+    const block = wholeBlockOf(part);
     const sharing = this.#sharing;
-    if (sharing === undefined || this.#blocksRead < cachedBlocks) return undefined;
-    if (!("block" in part) || part.overlappingHead !== undefined) return undefined;
-    const { block } = part;
-    const isDecoded = isSummarised(part, range) && knownSummaries(part, range) === undefined;
-    if (!isDecoded || this.#table.hasCached(block)) return undefined;
+    if (!sharing || !block || this.#blocksRead < cachedBlocks || this.#table.hasCached(block))
+      return undefined;
     const bytes = this.#table.readBytes(this.#key, block);
     if (!mayShare(bytes)) return undefined;
     const { firstMs, lastMs } = block;
-    const { grid, startMs, endMs } = range;
     return sharing.publish({ bytes, firstMs, lastMs, startMs, endMs, grid });
   }
 
@@ -235,14 +248,9 @@ export class SeriesReader {
    * Summaries of the points of the part in the range, one for each bucket; undefined when the part touches
    * too many buckets.
    */
-  #summariesOf(
-    part: Part,
-    range: BucketRange,
-    shared: SharedBlock | undefined,
-  ): readonly PartSummary[] | undefined {
-    if (!isSummarised(part, range)) return undefined;
-    const known = knownSummaries(part, range);
-    if (known !== undefined) return known;
+  #summariesOf(waiting: WaitingPart, range: BucketRange): readonly PartSummary[] | undefined {
+    const { part, isSummarised, known, shared } = waiting;
+    if (!isSummarised || known) return known;
     const summaries = (shared && this.#sharing?.take(shared)) ?? this.#summarise(part, range);
     const blockId = wholeBlockOf(part)?.id;
     return summaries.map((summary) => ({ blockId, summary }));
