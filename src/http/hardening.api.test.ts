@@ -4,15 +4,10 @@ import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { realSystem } from "../lib/system.ts";
+import { SetClock } from "../../test/support/set-clock.ts";
 import { limits } from "../limits.ts";
 
-let clockMs = 0;
-const system = {
-  ...realSystem,
-  nowMs: () => Date.now() + clockMs,
-  monotonicMs: () => performance.now() + clockMs,
-};
+const clock = new SetClock();
 const publicUrl = "https://millrace.plant.example";
 const home = "https://app.plant.example/start/";
 const attemptsPerMinute = 60;
@@ -25,7 +20,7 @@ let server: TestServer;
 before(async () => {
   const log = pino({ level: "trace" }, { write: (line: string) => logged.push(line) });
   provider = await startProvider({ redirectUris: [`${publicUrl}/login/callback`], logoutUris: [] });
-  server = await startTestServer({ system, attemptsPerMinute, log, baseUrl: publicUrl });
+  server = await startTestServer({ system: clock.system, attemptsPerMinute, log, baseUrl: publicUrl });
   const authentication = {
     oAuth2Configuration: { clientId: client.id, clientSecret: client.secret },
     openIdConfiguration: { issuer: provider.issuer, redirectUrls: [home] },
@@ -40,7 +35,7 @@ after(async () => {
 
 /** Lets the buckets of attempts fill again. */
 const aMinuteLater = () => {
-  clockMs += 60_000;
+  clock.pass(60_000);
 };
 
 type Wish = Readonly<Record<string, string | undefined>>;
@@ -187,18 +182,18 @@ describe("a login in a browser", () => {
     const callback = `/login/callback?state=${one.state}&code=x`;
     for (const cookie of ["", `${name}=${other.sent.split("=")[1]}`, `${name}=${value!.slice(0, -3)}AAA`])
       assert.equal((await visit(callback, { cookie })).status, 400, cookie);
-    clockMs += limits.pendingLoginMsMax + 1_000;
+    clock.pass(limits.pendingLoginMsMax + 1_000);
     assert.equal((await visit(callback, { cookie: one.sent })).status, 400);
   });
 
   it("is 503 while the provider has not responded yet", async () => {
-    clockMs += limits.providerStaleMsMax;
+    clock.pass(limits.providerStaleMsMax);
     provider.become("away");
     const response = await visit(`/login/redirect?${searchOf({})}`);
     assert.equal(response.status, 503);
     assert.equal(response.headers.get("retry-after"), "10");
     provider.become("well");
-    clockMs += limits.providerRefetchMsMin;
+    clock.pass(limits.providerRefetchMsMin);
     await begin();
   });
 });
@@ -212,7 +207,7 @@ describe("attempts are limited", () => {
     assert.equal(status, 429);
     assert.equal(headers.get("retry-after"), "1");
     assert.equal(error?.message, "Too many attempts; try again in 1 s");
-    clockMs += 1_000;
+    clock.pass(1_000);
     assert.equal((await ask()).status, 401);
   });
 
@@ -281,8 +276,8 @@ it("no token, key or code gets into the log, not even at its chattiest", async (
   const { state, sent } = await begin();
   await visit(`/login/callback?code=${code}&state=${state}&iss=${provider.issuer}`, { cookie: sent });
   provider.become("away");
-  clockMs += limits.providerStaleMsMax;
-  const token = await provider.token({ exp: Math.floor(system.nowMs() / 1000) + 300 });
+  clock.pass(limits.providerStaleMsMax);
+  const token = await provider.token({ exp: Math.floor(clock.system.nowMs() / 1000) + 300 });
   const away = await visit(`/login/token?token=${token}&access_token=${two}`, { authorization: token });
   assert.equal(away.status, 503);
   const text = logged.join("");

@@ -10,22 +10,17 @@ import {
   clientCredentialsGrant,
 } from "openid-client";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
-import { realSystem } from "../lib/system.ts";
+import { SetClock } from "../../test/support/set-clock.ts";
 import { limits } from "../limits.ts";
 
-let clockMs = 0;
-const system = {
-  ...realSystem,
-  nowMs: () => Date.now() + clockMs,
-  monotonicMs: () => performance.now() + clockMs,
-};
+const clock = new SetClock();
 
 let server: TestServer;
 let keyId: number;
 let key: string;
 const account = "historian: gateway+1 %";
 before(async () => {
-  server = await startTestServer({ system, attemptsPerMinute: 60 });
+  server = await startTestServer({ system: clock.system, attemptsPerMinute: 60 });
   const scope = { all: {} };
   const capabilities = [
     { assetsAcl: { actions: ["READ"], scope } },
@@ -38,7 +33,7 @@ before(async () => {
 after(() => server.close());
 /** Lets the buckets of attempts fill again. */
 beforeEach(() => {
-  clockMs += 60_000;
+  clock.pass(60_000);
 });
 
 async function newKey(expiresTime?: number): Promise<[id: number, key: string]> {
@@ -106,9 +101,9 @@ describe("tokens of programs", () => {
 
   it("expire, and then say so", async () => {
     const token = await tokenOf();
-    clockMs += limits.programTokenMsMax - 5_000;
+    clock.pass(limits.programTokenMsMax - 5_000);
     assert.equal((await read(token)).status, 200);
-    clockMs += 6_000;
+    clock.pass(6_000);
     const late = await read(token);
     assert.equal(late.status, 401);
     assert.match(late.text, /the token has expired/);
@@ -117,7 +112,7 @@ describe("tokens of programs", () => {
   });
 
   it("end with their key, at its end and when it is revoked", async () => {
-    const [, short] = await newKey(system.nowMs() + 30_000);
+    const [, short] = await newKey(clock.system.nowMs() + 30_000);
     const { json } = await post(request({ client_secret: short }));
     assert.ok((json["expires_in"] as number) <= 30);
     const [id, revoked] = await newKey();
@@ -135,8 +130,8 @@ describe("tokens of programs", () => {
     const made = await server.ask("POST /apikeys", { items: [{ userId }] }, bearer(token));
     assert.equal(made.status, 200, made.text);
     const made0 = made.items[0]!["expiresTime"] as number;
-    assert.ok(made0 <= system.nowMs() + limits.programTokenMsMax, String(made0));
-    const later = { userId, expiresTime: system.nowMs() + 2 * limits.programTokenMsMax };
+    assert.ok(made0 <= clock.system.nowMs() + limits.programTokenMsMax, String(made0));
+    const later = { userId, expiresTime: clock.system.nowMs() + 2 * limits.programTokenMsMax };
     assert.equal((await server.ask("POST /apikeys", { items: [later] }, bearer(token))).status, 400);
   });
 

@@ -3,28 +3,23 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { type Item, startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
+import { SetClock } from "../../test/support/set-clock.ts";
 import { sessionTable } from "../access/schema.ts";
-import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { everything } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 
-let clockMs = 0;
-const system = {
-  ...realSystem,
-  nowMs: () => Date.now() + clockMs,
-  monotonicMs: () => performance.now() + clockMs,
-};
+const clock = new SetClock();
 const attemptsPerMinute = 60;
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ system, attemptsPerMinute });
+  server = await startTestServer({ system: clock.system, attemptsPerMinute });
 });
 after(() => server.close());
 /** Lets the buckets of attempts fill again. */
 beforeEach(() => {
-  clockMs += 60_000;
+  clock.pass(60_000);
 });
 
 type Headers = Readonly<Record<string, string | undefined>>;
@@ -87,7 +82,7 @@ describe("a session", () => {
     assert.deepEqual(info, { project: "demo", isAdministrator: true });
     assert.equal(account.name, "administrator");
     assert.ok(capabilities.length > 10);
-    assert.ok(Math.abs(expiresTime - system.nowMs() - limits.sessionMsMax) < 60_000);
+    assert.ok(Math.abs(expiresTime - clock.system.nowMs() - limits.sessionMsMax) < 60_000);
     assert.deepEqual((await session(cookie)).json, response.json);
     assert.equal((await assets(cookie)).status, 200);
     const odata = await fetch(`${server.baseUrl}/odata/v1/projects/demo`, { headers: { cookie } });
@@ -199,14 +194,14 @@ describe("a session ends", () => {
   });
 
   it("after its time, and not later than its key", async () => {
-    const untilMs = system.nowMs() + 3_600_000;
+    const untilMs = clock.system.nowMs() + 3_600_000;
     const { key } = await newAccount("for an hour", [readAssets], untilMs);
     const response = await signIn({ apiKey: key });
     assert.equal((response.json as { expiresTime: number }).expiresTime, untilMs);
     const cookie = await cookieOf();
-    clockMs += 3_600_000;
+    clock.pass(3_600_000);
     assert.deepEqual([await statusOf(cookieIn(response)), await statusOf(cookie)], [401, 200]);
-    clockMs += limits.sessionMsMax - 3_600_000 + 60_000;
+    clock.pass(limits.sessionMsMax - 3_600_000 + 60_000);
     assert.equal(await statusOf(cookie), 401);
   });
 
@@ -303,7 +298,7 @@ describe("attempts are limited", () => {
     assert.equal(await statusOf(cookieWith("ms_guess")), 429);
     assert.equal((await signIn({ apiKey: "guess" })).status, 429);
     assert.equal(await statusOf(cookie), 200);
-    clockMs += limits.keyCacheMsMax * 2;
+    clock.pass(limits.keyCacheMsMax * 2);
     assert.equal(await statusOf(cookie), 200, "also when it is read again");
   });
 
@@ -347,7 +342,7 @@ describe("the cookie of a server with a public address", () => {
 
 describe("two servers on one host", () => {
   it("have cookies of their own, and neither accepts or removes that of the other", async (t) => {
-    const other = await startTestServer({ system, attemptsPerMinute });
+    const other = await startTestServer({ system: clock.system, attemptsPerMinute });
     t.after(() => other.close());
     const sessions = [server, other].map(async ({ ask, key }) =>
       cookieIn(await ask.root("POST /session", { apiKey: key }, stranger)),

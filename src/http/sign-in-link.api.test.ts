@@ -2,30 +2,25 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
+import { SetClock } from "../../test/support/set-clock.ts";
 import { sessionTable } from "../access/schema.ts";
-import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { everything } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import { byUrlName } from "../resources/projects/projects.ts";
 
-let clockMs = 0;
-const system = {
-  ...realSystem,
-  nowMs: () => Date.now() + clockMs,
-  monotonicMs: () => performance.now() + clockMs,
-};
+const clock = new SetClock();
 const attemptsPerMinute = 60;
 const stranger = { "api-key": undefined };
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ system, attemptsPerMinute });
+  server = await startTestServer({ system: clock.system, attemptsPerMinute });
 });
 after(() => server.close());
 /** Lets the buckets of attempts fill again. */
 beforeEach(() => {
-  clockMs += 60_000;
+  clock.pass(60_000);
 });
 
 const project = async () =>
@@ -60,7 +55,7 @@ describe("a one-time link", () => {
       expiresTime: number;
     };
     assert.deepEqual([account.name, isAdministrator], ["administrator", true]);
-    assert.ok(Math.abs(expiresTime - system.nowMs() - limits.sessionMsMax) < 60_000);
+    assert.ok(Math.abs(expiresTime - clock.system.nowMs() - limits.sessionMsMax) < 60_000);
     const cookie = cookieIn(response);
     assert.equal((await server.ask("GET /groups", undefined, byCookie(cookie))).status, 200);
     const again = await use(token);
@@ -78,9 +73,9 @@ describe("a one-time link", () => {
 
   it("expires, also for a server that restarts", async () => {
     const [early, late] = [await newLink(), await newLink()];
-    clockMs += limits.signInLinkMsMax - 60_000;
+    clock.pass(limits.signInLinkMsMax - 60_000);
     assert.equal((await use(early)).status, 200);
-    clockMs += 61_000;
+    clock.pass(61_000);
     assert.deepEqual((await use(late)).error, usedUp);
   });
 
