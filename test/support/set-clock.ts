@@ -3,7 +3,7 @@ import { realSystem, type System } from "../../src/lib/system.ts";
 
 /**
  * The steady clock stands still until `pass`, so that a slow machine does not fill a bucket of attempts in
- * the midst of a test. The wall clock also goes on by itself, since credentials of a provider carry its time.
+ * the midst of a test. The wall clock also continues by itself, since tokens of a provider carry its time.
  */
 export class SetClock {
   #passedMs = 0;
