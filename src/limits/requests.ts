@@ -78,7 +78,7 @@ export const requestsLimits = {
     "JSON that is parsed between two checks of the clock (about a millisecond).",
   ),
   itemsWithoutPause: limit(1_000, "items", "A request with more items first lets other requests run."),
-  timeSliceMs: limit(10, "ms", "The time that long work takes before it lets other requests run."),
+  timeSliceMs: limit(5, "ms", "The time that long work takes before it lets other requests run."),
   pathSegmentBytesMax: limit(12_288, "bytes", "One path segment, such as a series name, before decoding."),
   headBytesMax: limit(
     32 * 2 ** 10,

@@ -8,6 +8,11 @@ export const transformationsLimits = {
     "Rows of a run that are written together, all or none. A run with more rows has several commits; a " +
       "larger commit would hold the writes of others for more than a second.",
   ),
+  transformationWriteRows: limit(
+    500,
+    "rows",
+    "Rows of a commit that are compared and written at a time, so that other requests wait for milliseconds.",
+  ),
   transformationsPerRequestMax: limit(
     100,
     "transformations",

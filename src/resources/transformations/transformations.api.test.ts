@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Item, idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
+import { limits } from "../../limits.ts";
 
 const startMs = Date.now();
 let passedMs = 0;
@@ -539,4 +540,27 @@ test("a refused row takes no child with it whose parent comes later", async () =
   assert.deepEqual([first["created"], first["refused"]], [16, 1], JSON.stringify(first["errors"]));
   const second = await run(id);
   assert.deepEqual([second["unchanged"], second["refused"]], [16, 1]);
+});
+
+test("rows of a commit may exchange unique values, however far apart; all refused ones are named", async () => {
+  const last = limits.transformationWriteRows + 1;
+  const lastKey = String(last).padStart(4, "0");
+  const rows = Array.from({ length: last + 1 }, (_, at) => [String(at).padStart(4, "0"), { at }] as const);
+  await putRaw("swaps", rows);
+  const query = (sourceId: string, startTime = "at") => `SELECT 'swap-' || key AS externalId,
+    'swap' AS source, ${sourceId} AS sourceId, ${startTime} AS startTime FROM erp.swaps`;
+  const events = { destination: { type: "events" } };
+  const first = await run(await transformation("before swap", query("key"), events));
+  assert.deepEqual(counts(first), { ...none, status: "COMPLETED", read: last + 1, created: last + 1 });
+  const swapped = `iif(at = 0, '${lastKey}', iif(at = ${last}, '0000', key))`;
+  const second = await run(await transformation("swap", query(swapped), events));
+  const expected = { ...none, status: "COMPLETED", read: last + 1, changed: 2, unchanged: last - 1 };
+  assert.deepEqual(counts(second), expected, JSON.stringify(second["errors"]));
+  const wrong = query("key", `iif(at IN (1, ${last}), 'no time', at)`);
+  const { status, errors } = await run(await transformation("wrong times", wrong, events));
+  assert.deepEqual([status, (errors as Item[]).map(({ row }) => row)], ["FAILED", [2, last + 1]]);
+  assert.equal((await run(await transformation("no swaps", `${query("key")} WHERE 0`, events)))["read"], 0);
+  const tree = `SELECT 'late-' || key AS externalId, 'Late ' || key AS name,
+    iif(at < ${last}, 'late-${lastKey}', NULL) AS parentExternalId FROM erp.swaps`;
+  assert.equal((await run(await transformation("parent last", tree)))["created"], last + 1);
 });

@@ -4,6 +4,7 @@
 // the resource.
 import type { RequestContext } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
 import {
   type CatalogReader,
   type CatalogWriter,
@@ -183,20 +184,50 @@ async function refuseOne(ctx: RequestContext, work: CommitWork, error: RowError)
 async function attempt(
   ctx: RequestContext,
   work: CommitWork,
-  { rows, assumed }: Part,
+  part: Part,
+  isWhole: boolean,
+): Promise<RowComparison | Failure> {
+  const { rows } = part;
+  const atOnce = limits.transformationWriteRows;
+  // A deletion may delete records of later rows too, which these would not find.
+  if (work.action !== "delete" && rows.length > atOnce) {
+    const inOrder = work.destination.inOrder?.(rows) ?? rows;
+    const done = await attemptBy(ctx, work, { ...part, rows: inOrder, atOnce }, isWhole).catch(refusalOfRows);
+    if (!(done instanceof Failure || done instanceof RowsRefused)) return done;
+    // Rows that are refused one after another may pass together, such as two that exchange a unique value.
+  }
+  return attemptBy(ctx, work, { ...part, atOnce: rows.length }, isWhole);
+}
+
+function refusalOfRows(problem: unknown): RowsRefused {
+  if (problem instanceof RowsRefused) return problem;
+  throw problem;
+}
+
+/** Compares and writes `atOnce` rows after another in one transaction, so that few records wait in memory. */
+async function attemptBy(
+  ctx: RequestContext,
+  work: CommitWork,
+  { rows, assumed, atOnce }: Part & { readonly atOnce: number },
   isWhole: boolean,
 ): Promise<RowComparison | Failure> {
   const { destination, action, onError, isPlan } = work;
-  let done: RowComparison | undefined;
+  let done: RowComparison = noRows;
   let violation: UniqueViolation | undefined;
   const commit = () =>
     ctx.catalog.write(ctx.projectId, async (tx) => {
       const within = inside(ctx, tx, (problem) => {
         violation ??= problem;
       });
-      done = await destination.compare(within, action, rows);
-      if (onError === "stop" && !isPlan && done.refused.length > 0) throw new RowsRefused(done.refused);
-      await destination.write(within, { ...done, assumed });
+      const found: RowComparison[] = [];
+      for (let from = 0; from < rows.length; from += atOnce) {
+        const compared = await destination.compare(within, action, rows.slice(from, from + atOnce));
+        if (onError === "stop" && !isPlan && compared.refused.length > 0)
+          throw new RowsRefused(compared.refused);
+        await destination.write(within, { ...compared, assumed });
+        found.push(compared);
+      }
+      done = together(found);
       if (isPlan) throw new RolledBack();
       await work.alongside(within, tx, done, isWhole).catch((problem: unknown) => {
         throw new NotOfRows(problem);
@@ -210,8 +241,17 @@ async function attempt(
     if (violation) return fail("transformation-row-taken", { columns: violation.columns });
     if (!(problem instanceof RolledBack)) throw problem;
   }
-  return done!;
+  return done;
 }
+
+const together = (parts: readonly RowComparison[]): RowComparison => ({
+  creations: parts.flatMap(({ creations }) => creations),
+  changes: parts.flatMap(({ changes }) => changes),
+  deletions: parts.flatMap(({ deletions }) => deletions),
+  unchanged: parts.flatMap(({ unchanged }) => unchanged),
+  refused: parts.flatMap(({ refused }) => refused),
+  repeated: 0,
+});
 
 /** The context of functions that read in this transaction, which cannot write. */
 export function inTransaction(ctx: RequestContext, tx: CatalogReader): RequestContext {

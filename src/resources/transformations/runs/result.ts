@@ -1,5 +1,5 @@
 // Runs the query of a transformation and collects the rows of its result as candidates for commits.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { requireCapability } from "../../../access/caller.ts";
 import type { RequestContext } from "../../../context.ts";
 import { Failure, fail } from "../../../errors.ts";
@@ -91,10 +91,7 @@ class RepeatedKeys {
   readonly #digests = new Map<string, string>();
 
   add({ key, values, pairs }: Candidate): "new" | "same" | string {
-    const digest = createHash("sha1")
-      .update(JSON.stringify([values, pairs]))
-      .digest("latin1")
-      .slice(0, 10);
+    const digest = hash("sha1", JSON.stringify([values, pairs]), "latin1").slice(0, 10);
     const known = this.#digests.get(key);
     if (known === undefined) this.#digests.set(key, digest);
     if (known === undefined) return "new";
