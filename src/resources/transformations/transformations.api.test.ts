@@ -542,7 +542,7 @@ test("a refused row takes no child with it whose parent comes later", async () =
   assert.deepEqual([second["unchanged"], second["refused"]], [16, 1]);
 });
 
-test("rows of a commit may exchange unique values, however far apart; all refused ones are named", async () => {
+test("rows of a commit may exchange unique values; all refused ones are named", async () => {
   const last = limits.transformationWriteRows + 1;
   const lastKey = String(last).padStart(4, "0");
   const rows = Array.from({ length: last + 1 }, (_, at) => [String(at).padStart(4, "0"), { at }] as const);
