@@ -8,13 +8,21 @@ const packages: SystemPackages = {
   postgresql: { command: "postgres", debian: ["postgresql", "postgresql-contrib"], usedFor: "catalog tests" },
 };
 
-function machine(given: { installed: string[]; mayInstall: boolean; broken?: boolean }) {
+interface Given {
+  readonly installed: readonly string[];
+  readonly mayInstall: boolean;
+  readonly broken?: boolean;
+  /** A package that its distribution does not have. */
+  readonly unknown?: string;
+}
+
+function machine(given: Given) {
   const requested: string[] = [];
   const made: Machine = {
     has: (command) => given.installed.includes(command),
     mayInstall: given.mayInstall,
     install: (names) => {
-      if (given.broken) throw new Error("no network");
+      if (given.broken || (given.unknown && names.includes(given.unknown))) throw new Error("no network");
       requested.push(...names);
     },
   };
@@ -51,6 +59,21 @@ test("a failed installation is told, and the tests run without it", () => {
     "Could not install chromium: no network",
     "The tests that need them are skipped.",
   ]);
+});
+
+test("an optional package is installed apart, and is not told where it cannot be", () => {
+  const shell = { command: "shell", debian: ["shell"], usedFor: "faster tests", isOptional: true } as const;
+  const withShell: SystemPackages = { shell, ...packages };
+  const { requested, machine: root } = machine({ installed: ["chromium"], mayInstall: true });
+  assert.deepEqual(prepare(withShell, root), [
+    "Installed postgresql postgresql-contrib.",
+    "Installed shell.",
+  ]);
+  assert.deepEqual(requested, ["postgresql", "postgresql-contrib", "shell"]);
+  const other = machine({ installed: ["chromium"], mayInstall: true, unknown: "shell" });
+  assert.deepEqual(prepare(withShell, other.machine), ["Installed postgresql postgresql-contrib."]);
+  const desk = machine({ installed: ["chromium", "postgres"], mayInstall: false });
+  assert.deepEqual(prepare(withShell, desk.machine), []);
 });
 
 test("a package outside the table is a mistake of the test", () => {

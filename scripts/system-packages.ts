@@ -9,12 +9,18 @@ export interface SystemPackage {
   readonly debian: readonly string[];
   /** Which tests need it, for the line printed when it is missing. */
   readonly usedFor: string;
+  /** Whether its tests run without it too, only slower: then it may be missing in the distribution. */
+  readonly isOptional?: true;
 }
 
 export type SystemPackages = Readonly<Record<string, SystemPackage>>;
 
 export const systemPackages: SystemPackages = {
   chromium: { command: "chromium", debian: ["chromium"], usedFor: "logins in a browser" },
+  chromiumHeadlessShell: {
+    ...{ command: "chromium-headless-shell", debian: ["chromium-headless-shell"], isOptional: true },
+    usedFor: "tests of pages with less processor time",
+  },
   python: { command: "python3", debian: ["python3"], usedFor: "model hosting" },
   postgresql: { command: "pg_ctlcluster", debian: ["postgresql"], usedFor: "the catalog in PostgreSQL" },
   clickhouse: {
@@ -64,6 +70,30 @@ export const thisMachine: Machine = {
 /** Installs missing packages if that is allowed; returns lines that describe the result. */
 export function prepare(packages: SystemPackages, machine: Machine): string[] {
   const missing = Object.values(packages).filter((one) => !machine.has(one.command));
+  // apt-get installs all packages of a command or none: an unknown one would keep the others away.
+  return [
+    ...installed(
+      missing.filter(({ isOptional }) => !isOptional),
+      machine,
+    ),
+    ...improved(missing, machine),
+  ];
+}
+
+/** Installs what only makes tests faster; its absence is worth no line. */
+function improved(missing: readonly SystemPackage[], machine: Machine): string[] {
+  const optional = missing.filter(({ isOptional }) => isOptional);
+  if (optional.length === 0 || !machine.mayInstall) return [];
+  const names = optional.flatMap((one) => one.debian);
+  try {
+    machine.install(names);
+    return [`Installed ${names.join(" ")}.`];
+  } catch {
+    return [];
+  }
+}
+
+function installed(missing: readonly SystemPackage[], machine: Machine): string[] {
   if (missing.length === 0) return [];
   const names = missing.flatMap((one) => one.debian);
   if (!machine.mayInstall) {

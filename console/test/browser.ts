@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { AxeResults } from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
-import { launchBrowser } from "../../test/support/browser.ts";
+import { launchTestBrowser } from "../../test/support/browser.ts";
 import { type ServerOptions, startTestServer, type TestServer } from "../../test/support/server.ts";
 
 /** The folder of the build that `npm ci` and `npm run build` make. */
@@ -40,7 +40,7 @@ const usualViewport = { width: 1280, height: 720 };
 /** Each page reports errors of its scripts as a failure of the test, by `close`. */
 export async function startConsole(options: ServerOptions = {}): Promise<ConsoleUnderTest> {
   const server = await startTestServer({ ...options, consoleFolder });
-  const browser = await launchBrowser();
+  const browser = await launchTestBrowser();
   const problems: string[] = [];
   const free: Page[] = [];
   const newWindow = async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { decodeJwt } from "jose";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { launchBrowser, type Pages, startPages } from "../../test/support/browser.ts";
+import { launchTestBrowser, type Pages, startPages } from "../../test/support/browser.ts";
 import { needs } from "../../test/support/needs.ts";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
@@ -39,7 +39,7 @@ before(async () => {
   await server.ask("POST /groups", {
     items: [{ name: "operators", sourceId: "operators", capabilities: [canRead] }],
   });
-  browser = await launchBrowser();
+  browser = await launchTestBrowser();
 });
 after(async () => {
   if (needed.skip !== false) return;

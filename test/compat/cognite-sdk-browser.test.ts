@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Browser, Page } from "playwright-core";
-import { launchBrowser, type Pages, packed, startPages } from "../support/browser.ts";
+import { launchTestBrowser, type Pages, packed, startPages } from "../support/browser.ts";
 import { needs } from "../support/needs.ts";
 import { client, startProvider, type TestProvider } from "../support/provider.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
@@ -46,7 +46,7 @@ before(async () => {
   const group = { name: "operators", sourceId: "operators", capabilities: [canRead] };
   await server.ask("POST /groups", { items: [group] });
   await server.ask("POST /assets", { items: [{ name: "pump" }] });
-  browser = await launchBrowser();
+  browser = await launchTestBrowser();
 });
 after(async () => {
   await browser?.close();

@@ -8,8 +8,18 @@ import type { AddressInfo } from "node:net";
 import { type Browser, chromium } from "playwright-core";
 
 /** The system's Chromium without a window. */
-export function launchBrowser(args: readonly string[] = []): Promise<Browser> {
-  const executablePath = execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
+export const launchBrowser = (args: readonly string[] = []): Promise<Browser> => launched("chromium", args);
+
+/**
+ * Chromium for tests of pages: the system's headless shell, if there is one. It is the same engine without
+ * the browser around the pages, which takes a third of the processor time of such a test.
+ */
+export const launchTestBrowser = (): Promise<Browser> => launched("chromium-headless-shell chromium", []);
+
+/** Launches the first of the commands that is there. */
+function launched(commands: string, args: readonly string[]): Promise<Browser> {
+  const find = `for one in ${commands}; do command -v $one && exit; done`;
+  const executablePath = execFileSync("sh", ["-c", find]).toString().trim();
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...args] });
 }
 
