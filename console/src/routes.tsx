@@ -21,6 +21,7 @@ import { eventsSearch } from "./pages/events/search.ts";
 import { filesSearch } from "./pages/files/search.ts";
 import { modelsSearch } from "./pages/models/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
+import { sequenceSearch } from "./pages/sequences/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
 import { suggestionsSearch } from "./pages/suggestions/search.ts";
 import { transformationSearch, transformationsSearch } from "./pages/transformations/search.ts";
@@ -252,6 +253,17 @@ const fileRoute = createRoute({
   ),
 });
 
+const sequenceRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/sequences/$id",
+  params: idParams,
+  validateSearch: sequenceSearch,
+  component: lazyRouteComponent(
+    partOf(() => import("./pages/sequences/sequence-page.tsx")),
+    "SequencePage",
+  ),
+});
+
 const calculatedRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/calculated",
@@ -330,6 +342,7 @@ const routeTree = rootRoute.addChildren([
     eventRoute,
     filesRoute,
     fileRoute,
+    sequenceRoute,
     auditRoute,
     suggestionsRoute,
     accessRoute,

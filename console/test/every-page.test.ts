@@ -38,7 +38,7 @@ async function createUnit(name: string, parentId: number): Promise<void> {
   });
   const file = await v06("POST /files/initupload", { fileName: `${name}.csv`, assetIds: [asset] });
   ids[`${name} file`] = (file.json as { data: { fileId: number } }).data.fileId;
-  await create("/sequences", {
+  ids[`${name} sequence`] = await create("/sequences", {
     ...{ name: `${name} curve`, assetId: asset, columns: [{ name: `${name} head`, valueType: "DOUBLE" }] },
   });
   ids[`${name} asset`] = asset;
@@ -111,6 +111,8 @@ function visits(): readonly Visit[] {
     { path: "/files", shows: `${seen}.csv` },
     { path: `/files/${ids[`${hidden} file`]}` },
     { path: `/files/${ids[`${seen} file`]}`, shows: `${seen}.csv` },
+    { path: `/sequences/${ids[`${hidden} sequence`]}` },
+    { path: `/sequences/${ids[`${seen} sequence`]}`, shows: `${seen} curve` },
     { path: "/raw" },
     { path: `/raw/${hidden}/${hidden}`, showsAddress: true },
     { path: "/suggestions", shows: `${seen} drawing.svg` },
@@ -225,6 +227,7 @@ it("lists and records are copied as requests that work", async () => {
     [`/events/${ids[`${seen} event`]}`, `${seen} trip`],
     ["/files", `${seen}.csv`],
     [`/files/${ids[`${seen} file`]}`, `${seen}.csv`],
+    [`/sequences/${ids[`${seen} sequence`]}`, `${seen} head`],
     ["/raw", hidden],
     [`/raw?database=${hidden}`, hidden],
     [`/raw/${hidden}/${hidden}`, hidden],

@@ -1,4 +1,4 @@
-// The command palette: finds pages, assets, series, events, files and transformations by name.
+// The command palette: finds pages, assets, series, events, files, sequences and transformations by name.
 
 import { useDebouncedValue } from "@mantine/hooks";
 import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
@@ -6,7 +6,13 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { statusOf } from "../api/errors.ts";
-import { getAssetsSearch, getEventsSearch, getFilesSearch, getTimeseriesSearch } from "../api/generated.ts";
+import {
+  getAssetsSearch,
+  getEventsSearch,
+  getFilesSearch,
+  getSequencesSearch,
+  getTimeseriesSearch,
+} from "../api/generated.ts";
 import { timeText } from "../lib/format.ts";
 import { mayDo } from "../session/rights.ts";
 import { useProject, useSession } from "../session/session.ts";
@@ -72,6 +78,7 @@ function useRecords(name: string): SpotlightActionGroupData[] {
   const openSeries = (id: number) => () => void navigate({ to: "/series/$id", params: { id } });
   const openEvent = (id: number) => () => void navigate({ to: "/events/$id", params: { id } });
   const openFile = (id: number) => () => void navigate({ to: "/files/$id", params: { id } });
+  const openSequence = (id: number) => () => void navigate({ to: "/sequences/$id", params: { id } });
   return [
     {
       group: "Assets",
@@ -98,6 +105,13 @@ function useRecords(name: string): SpotlightActionGroupData[] {
         ...{ id: `file ${id}`, label, description, onClick: openFile(id) },
       })),
     },
+    {
+      group: "Sequences",
+      actions: data.sequences.map(({ id, name: label, externalId, description }) => ({
+        ...{ id: `sequence ${id}`, label: label ?? externalId ?? `Sequence ${id}` },
+        ...{ description: description ?? "", onClick: openSequence(id) },
+      })),
+    },
   ];
 }
 
@@ -120,15 +134,16 @@ function useTransformations(name: string): SpotlightActionGroupData {
 
 async function findRecords(project: string, name: string, signal: AbortSignal) {
   const query = { query: name, limit: hitsMax };
-  const [assets, series, events, files] = await Promise.all([
+  const [assets, series, events, files, sequences] = await Promise.all([
     getAssetsSearch(project, query, { signal }).catch(noneWithoutRight),
     getTimeseriesSearch(project, query, { signal }).catch(noneWithoutRight),
     getEventsSearch(project, { description: name, limit: hitsMax }, { signal }).catch(noneWithoutRight),
     getFilesSearch(project, { name, limit: hitsMax }, { signal }).catch(noneWithoutRight),
+    getSequencesSearch(project, query, { signal }).catch(noneWithoutRight),
   ]);
   return {
     ...{ assets: assets.data.items, series: series.data.items },
-    ...{ events: events.data.items, files: files.data.items },
+    ...{ events: events.data.items, files: files.data.items, sequences: sequences.data.items },
   };
 }
 

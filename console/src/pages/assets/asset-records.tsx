@@ -1,7 +1,7 @@
 // The events, files and sequences that are linked to an asset.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { getEvents, getFiles, getSequences } from "../../api/generated.ts";
-import { durationText, timeText } from "../../lib/format.ts";
+import { countOf, durationText, timeText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { TextLink } from "../../ui/text-link.tsx";
 import { type LinkedTo, linkedTo } from "./asset-series.tsx";
@@ -104,13 +104,15 @@ export function AssetSequences(linked: LinkedTo) {
     <RecordSection title="Sequences" records={sequences} empty="No sequence is linked to this asset.">
       {(items) => (
         <ul className={classes["list"]}>
-          {items.map(({ id, name, description, columns }) => (
+          {items.map(({ id, name, externalId, description, columns }) => (
             <li key={id}>
               <div className={classes["grow"]}>
-                <span>{name ?? id}</span>
+                <TextLink to="/sequences/$id" params={{ id }}>
+                  {name ?? externalId ?? id}
+                </TextLink>
                 {description !== null && <small title={description}>{description}</small>}
               </div>
-              <div className={classes["value"]}>{columnsText(columns.length)}</div>
+              <div className={classes["value"]}>{countOf(columns.length, "column")}</div>
             </li>
           ))}
         </ul>
@@ -118,5 +120,3 @@ export function AssetSequences(linked: LinkedTo) {
     </RecordSection>
   );
 }
-
-const columnsText = (count: number) => (count === 1 ? "1 column" : `${count} columns`);

@@ -137,7 +137,17 @@ function Node({ neighbour, y }: { neighbour: Neighbour; y: number }) {
         </Link>
       )}
       {record && type === "timeSeries" && <Link {...linkToTrend([record.name])}>{text}</Link>}
-      {(!record || (type !== "asset" && type !== "timeSeries")) && text}
+      {record && type === "sequence" && (
+        <Link to="/sequences/$id" params={{ id: record.id }}>
+          {text}
+        </Link>
+      )}
+      {record && type === "file" && (
+        <Link to="/files/$id" params={{ id: record.id }}>
+          {text}
+        </Link>
+      )}
+      {!record && text}
       <text x={x} y={y + 12} className={classes["about"]}>
         {about.join(" · ")}
       </text>

@@ -1,15 +1,17 @@
 // A raw table: a grid of its rows that starts at any key, and what can be done with them.
-import { Button, Group, Menu, Text, TextInput } from "@mantine/core";
+import { Button, Group, Menu, Text } from "@mantine/core";
 import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { ChartColumn, CornerDownRight, Ellipsis, Network, Table2, Trash2, Upload } from "lucide-react";
+import { ChartColumn, Ellipsis, Network, Table2, Trash2, Upload } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { JumpToRow } from "../../ui/jump-to-row.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { RowGrid } from "../../ui/row-grid.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { DeleteTable } from "./delete-dialogs.tsx";
@@ -25,7 +27,6 @@ import {
   tablesQuery,
 } from "./raw-data.ts";
 import { RowDrawer } from "./row-drawer.tsx";
-import { RowGrid } from "./row-grid.tsx";
 import { UploadDialog } from "./upload-dialog.tsx";
 
 type Dialog = "upload" | "delete" | "profile" | "assets";
@@ -41,6 +42,7 @@ export function TablePage() {
   const navigate = useNavigate({ from: "/raw/$database/$table" });
   const [dialog, setDialog] = useState<Dialog>();
   const linked = useLinkedAssets(name);
+  const jump = (wanted: string | undefined) => void navigate({ search: (now) => ({ ...now, from: wanted }) });
   const show = (key: string | undefined) => void navigate({ search: (now) => ({ ...now, row: key }) });
   return (
     <Page
@@ -48,7 +50,15 @@ export function TablePage() {
       fills
       note={<TableNote {...{ name, linked }} />}
       actions={<TableActions name={name} onOpen={setDialog} />}
-      toolbar={<JumpToKey key={from ?? ""} from={from} />}
+      toolbar={
+        <JumpToRow
+          key={from ?? ""}
+          label="Jump to a key"
+          placeholder="Jump to a key, or to its beginning"
+          {...{ from }}
+          onJump={jump}
+        />
+      }
     >
       {list.isPending && <Loading what="the rows" />}
       {list.isError && <Failure problem={list.error} onRetry={() => void list.refetch()} />}
@@ -58,6 +68,7 @@ export function TablePage() {
           key={from ?? ""}
           label={`Rows of ${table}`}
           {...{ rows, names }}
+          keyHeading="key"
           startKey={from ?? ""}
           openKey={row}
           onOpen={show}
@@ -188,41 +199,6 @@ function DeleteAndLeave({ name: { database, table }, onClose }: { name: TableNam
       {...{ database, table, onClose }}
       onDeleted={() => void navigate({ to: "/raw", search: { database } })}
     />
-  );
-}
-
-function JumpToKey({ from }: { from: string | undefined }) {
-  const navigate = useNavigate({ from: "/raw/$database/$table" });
-  const [key, setKey] = useState(from ?? "");
-  const jump = (wanted: string) =>
-    void navigate({ search: (now) => ({ ...now, from: wanted === "" ? undefined : wanted }) });
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        jump(key);
-      }}
-    >
-      <Group gap="xs" wrap="nowrap">
-        <TextInput
-          size="sm"
-          aria-label="Jump to a key"
-          placeholder="Jump to a key, or to its beginning"
-          leftSection={<CornerDownRight size={15} aria-hidden />}
-          value={key}
-          onChange={(event) => setKey(event.currentTarget.value)}
-          w={{ base: "100%", xs: 320 }}
-        />
-        <Button type="submit" variant="default" flex="none">
-          Jump
-        </Button>
-        {from !== undefined && (
-          <Button variant="subtle" flex="none" px="xs" onClick={() => jump("")}>
-            First row
-          </Button>
-        )}
-      </Group>
-    </form>
   );
 }
 

@@ -1,15 +1,24 @@
-// The rows of a raw table as a grid. Only the cells in the window are in the page, in both directions.
+// Rows of a table as a grid. Only the cells in the window are in the page, in both directions.
 import { Box, Loader, Text } from "@mantine/core";
 import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
-import { cellText, typeOf } from "../../lib/exact-json.ts";
-import classes from "./raw.module.css";
-import type { RawRow } from "./raw-data.ts";
+import { cellText, typeOf } from "../lib/exact-json.ts";
+import classes from "./row-grid.module.css";
+
+export interface KeyedRow {
+  readonly key: string;
+  readonly columns: Readonly<Record<string, unknown>>;
+}
 
 interface RowGridProps {
   readonly label: string;
-  readonly rows: readonly RawRow[];
+  readonly rows: readonly KeyedRow[];
+  /** The members of `columns` that are shown. */
   readonly names: readonly string[];
+  /** What stands above a column; its name when absent. */
+  headingOf?(name: string): string;
+  /** What stands above the keys. */
+  readonly keyHeading: string;
   /** Where the rows start. Grids that start elsewhere scroll on their own. */
   readonly startKey: string;
   /** The key of the row whose details are open. */
@@ -34,14 +43,14 @@ const columnWidth = { least: 90, most: 320, padding: 24 };
 const rowsMeasured = 50;
 
 export function RowGrid(props: RowGridProps) {
-  const { label, rows, names, startKey, openKey, onOpen, isLoading } = props;
+  const { label, rows, names, headingOf = asItIs, keyHeading, startKey, openKey, onOpen, isLoading } = props;
   const viewport = useRef<HTMLDivElement>(null);
   const { lines, focus } = useLines(viewport, rows);
   const across = useVirtualizer({
     horizontal: true,
     count: names.length,
     getScrollElement: () => viewport.current,
-    estimateSize: (index) => widthOf(names[index]!, rows),
+    estimateSize: (index) => widthOf(names[index]!, headingOf(names[index]!), rows),
     getItemKey: (index) => names[index]!,
     paddingStart: keyWidth,
     overscan: 3,
@@ -66,7 +75,7 @@ export function RowGrid(props: RowGridProps) {
         aria-colcount={names.length + 1}
         style={{ width, minWidth: "100%" }}
       >
-        <Headings {...{ columns, names, width, rows }} />
+        <Headings {...{ columns, names, width, rows, headingOf, keyHeading }} />
         <div role="rowgroup" style={{ height: lines.getTotalSize() - rowHeight, position: "relative" }}>
           {items.map(({ key, index, start }) => (
             <GridRow
@@ -86,7 +95,7 @@ export function RowGrid(props: RowGridProps) {
 }
 
 /** The rows in the window, some around it, and the focused row wherever it is. */
-function useLines(viewport: Viewport, rows: readonly RawRow[]) {
+function useLines(viewport: Viewport, rows: readonly KeyedRow[]) {
   const focusedKey = useRef<string | undefined>(undefined);
   const lines = useVirtualizer({
     count: rows.length,
@@ -108,7 +117,7 @@ function useLines(viewport: Viewport, rows: readonly RawRow[]) {
  * Adds the focused row. Rows that load before it would else remove it until the window has moved, and its
  * focus.
  */
-function withFocused(indexes: number[], rows: readonly RawRow[], key: string | undefined): number[] {
+function withFocused(indexes: number[], rows: readonly KeyedRow[], key: string | undefined): number[] {
   const focused = key === undefined ? -1 : rows.findIndex((row) => row.key === key);
   if (focused < 0 || indexes.includes(focused)) return indexes;
   return [...indexes, focused].sort((a, b) => a - b);
@@ -136,7 +145,7 @@ function useFurtherRows(
  * Keeps the rows in the window where they are when rows before them are added. The scroll positions that the
  * router restores are by first row: one from before such an addition would show other rows.
  */
-function useStillRows(viewport: Viewport, rows: readonly RawRow[]) {
+function useStillRows(viewport: Viewport, rows: readonly KeyedRow[]) {
   const firstKey = useRef<string | undefined>(undefined);
   useLayoutEffect(() => {
     const added = rows.findIndex(({ key }) => key === firstKey.current);
@@ -145,9 +154,11 @@ function useStillRows(viewport: Viewport, rows: readonly RawRow[]) {
   }, [viewport, rows]);
 }
 
-function widthOf(name: string, rows: readonly RawRow[]): number {
+const asItIs = (name: string) => name;
+
+function widthOf(name: string, heading: string, rows: readonly KeyedRow[]): number {
   const lengths = rows.slice(0, rowsMeasured).map(({ columns }) => cellText(columns[name]).length);
-  const wanted = Math.max(name.length + 1, ...lengths) * characterWidth + columnWidth.padding;
+  const wanted = Math.max(heading.length + 1, ...lengths) * characterWidth + columnWidth.padding;
   return Math.min(columnWidth.most, Math.max(columnWidth.least, wanted));
 }
 
@@ -157,26 +168,32 @@ interface ColumnsShown {
   readonly width: number;
 }
 
+interface HeadingsProps extends ColumnsShown {
+  readonly rows: readonly KeyedRow[];
+  readonly keyHeading: string;
+  headingOf(name: string): string;
+}
+
 /** A heading is aligned as the first value below it. */
-function Headings({ columns, names, width, rows }: ColumnsShown & { readonly rows: readonly RawRow[] }) {
+function Headings({ columns, names, width, rows, keyHeading, headingOf }: HeadingsProps) {
   const typesOf = (name: string) =>
     rows.slice(0, rowsMeasured).map(({ columns: values }) => typeOf(values[name]));
   return (
     <div role="rowgroup" className={classes["headings"]}>
       <div role="row" style={{ width }}>
         <div role="columnheader" className={classes["key"]} style={{ width: keyWidth, position: "sticky" }}>
-          key
+          {keyHeading}
         </div>
         {columns.map(({ index, start, size }) => (
           <div
             role="columnheader"
             key={names[index]}
             aria-colindex={index + 2}
-            title={names[index]}
+            title={headingOf(names[index]!)}
             data-type={typesOf(names[index]!).find((type) => type !== "empty")}
             style={{ left: start, width: size }}
           >
-            {names[index]}
+            {headingOf(names[index]!)}
           </div>
         ))}
       </div>
@@ -185,7 +202,7 @@ function Headings({ columns, names, width, rows }: ColumnsShown & { readonly row
 }
 
 interface GridRowProps extends ColumnsShown {
-  readonly row: RawRow;
+  readonly row: KeyedRow;
   readonly top: number;
   readonly isOpen: boolean;
   onFocus(): void;

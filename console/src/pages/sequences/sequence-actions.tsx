@@ -1,0 +1,162 @@
+// The ways to change a sequence: a new row, its record, its deletion.
+import { ActionIcon, Button, Menu, Textarea, TextInput } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { EllipsisVertical, Pencil, Plus, Trash2 } from "lucide-react";
+import { type ChangeEvent, useState } from "react";
+import {
+  deleteSequencesBySequenceId,
+  patchSequencesBySequenceId,
+  type Sequence,
+} from "../../api/generated.ts";
+import { useProject } from "../../session/session.ts";
+import { AssetSelect } from "../../ui/asset-select.tsx";
+import { Confirm } from "../../ui/confirm.tsx";
+import { EditDialog } from "../../ui/edit-dialog.tsx";
+import { MetadataFields, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
+import { useSequenceChange } from "./sequence-data.ts";
+
+interface SequenceActionsProps {
+  readonly sequence: Sequence;
+  onNewRow(): void;
+}
+
+export function SequenceActions({ sequence, onNewRow }: SequenceActionsProps) {
+  const [dialog, setDialog] = useState<"edit" | "delete">();
+  const close = () => setDialog(undefined);
+  return (
+    <>
+      <Button size="xs" leftSection={<Plus size={14} aria-hidden />} onClick={onNewRow}>
+        Add a row
+      </Button>
+      <Button
+        variant="default"
+        size="xs"
+        leftSection={<Pencil size={14} aria-hidden />}
+        onClick={() => setDialog("edit")}
+      >
+        Edit
+      </Button>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="default" size={30} aria-label="More actions">
+            <EllipsisVertical size={16} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            c="var(--text-danger)"
+            leftSection={<Trash2 size={15} aria-hidden />}
+            onClick={() => setDialog("delete")}
+          >
+            Delete the sequence…
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {dialog === "edit" && <SequenceForm sequence={sequence} onClose={close} />}
+      {dialog === "delete" && <DeleteSequence sequence={sequence} onClose={close} />}
+    </>
+  );
+}
+
+interface DialogProps {
+  readonly sequence: Sequence;
+  onClose(): void;
+}
+
+const textFields = ["name", "externalId", "description"] as const;
+type TextField = (typeof textFields)[number];
+
+function SequenceForm({ sequence, onClose }: DialogProps) {
+  const project = useProject();
+  const [texts, setTexts] = useState<Readonly<Record<TextField, string>>>(() => textsOf(sequence));
+  const [assetId, setAssetId] = useState(sequence.assetId);
+  const [pairs, setPairs] = useState(() => pairsOf(sequence.metadata));
+  const change = useSequenceChange(
+    () =>
+      patchSequencesBySequenceId(project, sequence.id, {
+        ...changedTexts(textsOf(sequence), texts),
+        ...(assetId !== sequence.assetId && {
+          assetId: assetId === undefined ? { setNull: true } : { set: assetId },
+        }),
+        ...changedMetadata(sequence.metadata, metadataOf(pairs)),
+      }),
+    onClose,
+  );
+  const text = (field: TextField) => ({
+    value: texts[field],
+    onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+      setTexts({ ...texts, [field]: event.currentTarget.value }),
+  });
+  return (
+    <EditDialog
+      title="Edit the sequence"
+      size="lg"
+      isPending={change.isPending}
+      problem={change.error}
+      onSave={() => change.mutate(undefined)}
+      onClose={onClose}
+    >
+      <TextInput label="Name" data-autofocus {...text("name")} />
+      <Textarea label="Description" autosize minRows={2} {...text("description")} />
+      <TextInput
+        label="External id"
+        description="What other systems call it; unique"
+        {...text("externalId")}
+      />
+      <AssetSelect
+        label="Asset"
+        placeholder={assetId === undefined ? "Search by name" : undefined}
+        maxValues={1}
+        value={assetId === undefined ? [] : [assetId]}
+        onChange={([chosen]) => setAssetId(chosen)}
+      />
+      <MetadataFields pairs={pairs} onChange={setPairs} />
+    </EditDialog>
+  );
+}
+
+const textsOf = (sequence: Sequence): Record<TextField, string> => ({
+  ...{ name: sequence.name ?? "", externalId: sequence.externalId ?? "" },
+  description: sequence.description ?? "",
+});
+
+type Texts = Readonly<Record<TextField, string>>;
+
+/** Only the fields that were changed, so that changes of other people stay. */
+const changedTexts = (before: Texts, after: Texts) =>
+  Object.fromEntries(
+    textFields
+      .filter((field) => after[field] !== before[field])
+      .map((field) => [field, after[field] === "" ? { setNull: true } : { set: after[field] }]),
+  );
+
+type Metadata = Readonly<Record<string, string>>;
+
+const changedMetadata = (before: Metadata, after: Record<string, string>) =>
+  JSON.stringify(before) === JSON.stringify(after) ? {} : { metadata: { set: after } };
+
+/** After the deletion, the page of its asset is open. */
+function DeleteSequence({ sequence, onClose }: DialogProps) {
+  const project = useProject();
+  const navigate = useNavigate();
+  const { id, name, assetId } = sequence;
+  const change = useSequenceChange(
+    () => deleteSequencesBySequenceId(project, id),
+    () =>
+      assetId === undefined
+        ? navigate({ to: "/assets" })
+        : navigate({ to: "/assets/$id", params: { id: assetId } }),
+  );
+  return (
+    <Confirm
+      title="Delete the sequence?"
+      action="Delete the sequence"
+      isPending={change.isPending}
+      problem={change.error}
+      onConfirm={() => change.mutate(undefined)}
+      onClose={onClose}
+    >
+      The sequence <b>{name ?? id}</b> is deleted with all of its rows. This cannot be undone.
+    </Confirm>
+  );
+}
