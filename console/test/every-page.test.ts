@@ -179,7 +179,8 @@ async function leaksOf(page: Page): Promise<string[]> {
   return leaks;
 }
 
-describe("nothing of another unit is on any page, in the palette, or in a response", () => {
+// Both wait for the end of all requests of each page: they do it at the same time.
+describe("nothing of another unit is on any page or in a response", { concurrency: true }, () => {
   it("the table of pages is complete", () => {
     const visited = visits().map(routeOf);
     assert.ok(routes().length > 15);

@@ -200,11 +200,10 @@ describe("the frame", () => {
     await page.getByText("Everything works").waitFor();
     const isOfServer = (url: URL) => url.origin === console.server.baseUrl;
     const badGateway = { status: 502, contentType: "text/html", body: "<h1>Bad Gateway</h1>" };
+    // Gateways of clouds write JSON.
+    const inJson = { status: 502, contentType: "application/json", body: '{"message":"Bad Gateway"}' };
     let refused = 0;
-    await page.route(isOfServer, (route) => {
-      refused++;
-      return route.fulfill(badGateway);
-    });
+    await page.route(isOfServer, (route) => route.fulfill(refused++ % 2 ? badGateway : inJson));
     await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
     const before = refused;
     while (refused < before + 3) await page.waitForResponse(/\/health$/);

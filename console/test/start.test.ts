@@ -35,6 +35,18 @@ describe("an empty project", () => {
     }
   });
 
+  it("says on the pages of trends and series what comes first", async () => {
+    const page = await console.open({ path: "/trend" });
+    await page.getByText("There are no series to look at yet").waitFor();
+    await assertAccessible(page);
+    await page.goto(`${console.server.baseUrl}/series`);
+    await page.getByText("There are no series yet").waitFor();
+    await assertAccessible(page);
+    await page.getByRole("main").getByRole("link", { name: "Connect" }).click();
+    await page.getByRole("heading", { name: "Connect", exact: true }).waitFor();
+    await console.release(page);
+  });
+
   it("does not offer the demo plant to members", async () => {
     const page = await console.open({ key: await memberKey("member") });
     await page.getByText("You see no data yet").waitFor();

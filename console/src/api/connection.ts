@@ -1,6 +1,7 @@
 // Whether the server can be reached: a request that fails without a response turns it off, a health check
 // that succeeds turns it on again.
 import { createContext, use, useSyncExternalStore } from "react";
+import { parsed } from "./errors.ts";
 
 /**
  * A request ended without a response of the server, or within one. Browsers throw a `TypeError` then, as they
@@ -33,11 +34,13 @@ const away = "The server cannot be reached.";
 export function watchConnection(healthUrl: string): Connection {
   const listeners = new Set<() => void>();
   let online = true;
-  const isThere = () =>
-    fetch(healthUrl).then(
-      (response) => !isOfProxy(response),
-      () => false,
-    );
+  const isThere = async () => {
+    try {
+      return !isOfProxy(await withBody(await fetch(healthUrl)));
+    } catch {
+      return false;
+    }
+  };
   const set = (value: boolean) => {
     if (online === value) return;
     online = value;
@@ -62,29 +65,47 @@ export function watchConnection(healthUrl: string): Connection {
         set(false);
         throw new ConnectionLost(away);
       });
-      if (!isOfProxy(response)) set(true);
+      const whole = await withBody(response);
+      if (!isOfProxy(whole)) set(true);
       else if (!(await isThere())) {
         set(false);
         throw new ConnectionLost(away);
       }
-      return withBody(response);
+      return whole.response;
     },
   };
 }
 
+interface Whole {
+  readonly response: Response;
+  readonly text: () => string;
+}
+
 /**
- * Whether a proxy responded because it did not reach the server, whose own errors are JSON. One request that
- * takes a proxy too long has such a response as well.
+ * Whether a proxy responded because it did not reach the server. The server's own failures are JSON with its
+ * `error`, or with the `status` and `version` of its health; gateways write HTML, or JSON of another shape.
+ * One request that takes a proxy too long has such a response as well.
  */
-const isOfProxy = ({ status, headers }: Response): boolean =>
-  [502, 503, 504].includes(status) && !/json/.test(headers.get("Content-Type") ?? "");
+function isOfProxy({ response, text }: Whole): boolean {
+  if (![502, 503, 504].includes(response.status)) return false;
+  const body = parsed(text()) as
+    | { readonly error?: { readonly code?: unknown }; readonly status?: unknown; readonly version?: unknown }
+    | null
+    | undefined;
+  const isHealth = typeof body?.status === "string" && typeof body.version === "string";
+  return typeof body?.error?.code !== "number" && !isHealth;
+}
 
 /** Reads the body: the connection can also be lost in the middle of it. */
-async function withBody(response: Response): Promise<Response> {
+async function withBody(response: Response): Promise<Whole> {
   const bytes = await response.arrayBuffer().catch((problem: unknown) => {
     if (!(problem instanceof TypeError)) throw problem;
     throw new ConnectionLost("The connection was lost before the whole response arrived.");
   });
   const { status, statusText, headers } = response;
-  return new Response(bytes.byteLength === 0 ? null : bytes, { status, statusText, headers });
+  const body = bytes.byteLength === 0 ? null : bytes;
+  return {
+    response: new Response(body, { status, statusText, headers }),
+    text: () => new TextDecoder().decode(bytes),
+  };
 }

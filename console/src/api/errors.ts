@@ -34,7 +34,8 @@ function refusalOf(problem: HttpError): string {
 const afterServerError =
   "Try again in a minute. If it happens again, an administrator finds the reason in the log of the server.";
 
-function parsed(text: string): unknown {
+/** The value of a JSON text; undefined for another text. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -9,10 +9,14 @@ export interface CsvFormat {
 export interface Preview {
   readonly names: readonly string[];
   readonly records: readonly (readonly string[])[];
+  /** The row in which a quote opens that is not closed; the header is row 1. Undefined if none was found. */
+  readonly openQuoteRow: number | undefined;
 }
 
 const previewRowsMax = 8;
 const previewBytes = 256 * 1024;
+/** A longer cell at the end of the preview, rather than a cut one, is taken for one that does not end. */
+const cellCharactersMax = 64 * 1024;
 
 export async function formatOf(file: File): Promise<CsvFormat> {
   const bytes = new Uint8Array(await file.slice(0, previewBytes).arrayBuffer());
@@ -27,9 +31,16 @@ export async function previewOf(file: File, { encoding, delimiter }: CsvFormat):
   const bytes = await file.slice(0, previewBytes).arrayBuffer();
   const reader = new CsvReader(delimiter);
   const text = new TextDecoder(encoding).decode(bytes);
-  const records = [...reader.read(text), ...(file.size <= previewBytes ? reader.end() : [])];
+  const isWhole = file.size <= previewBytes;
+  const complete = [...reader.read(text)];
+  const openLength = reader.openCell?.length ?? -1;
+  const isOpen = openLength > (isWhole ? -1 : cellCharactersMax);
+  const records = [...complete, ...(isWhole ? reader.end() : [])];
   const [header = [], ...rest] = records.slice(0, previewRowsMax + 1);
-  return { names: namesIn(header), records: rest };
+  return {
+    ...{ names: namesIn(header), records: rest },
+    openQuoteRow: isOpen ? complete.length + 1 : undefined,
+  };
 }
 
 function namesIn(header: readonly string[]): string[] {

@@ -14,6 +14,11 @@ export class CsvReader {
     this.#delimiter = delimiter;
   }
 
+  /** What is read of a cell whose quote is still open; undefined if none is. */
+  get openCell(): string | undefined {
+    return this.#isQuoted && !this.#isAfterQuote ? this.#cell : undefined;
+  }
+
   /** The records that end in this part. */
   *read(part: string): Generator<string[]> {
     for (let at = 0; at < part.length; at++) {

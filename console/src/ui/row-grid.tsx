@@ -38,6 +38,8 @@ const rowHeight = 32;
 const overscan = 10;
 const keyWidth = 150;
 const characterWidth = 7.6;
+/** Of a heading, which is bold. */
+const headingCharacterWidth = 8.6;
 const columnWidth = { least: 90, most: 320, padding: 24 };
 /** The rows whose values decide the width of a column. */
 const rowsMeasured = 50;
@@ -158,7 +160,8 @@ const asItIs = (name: string) => name;
 
 function widthOf(name: string, heading: string, rows: readonly KeyedRow[]): number {
   const lengths = rows.slice(0, rowsMeasured).map(({ columns }) => cellText(columns[name]).length);
-  const wanted = Math.max(heading.length + 1, ...lengths) * characterWidth + columnWidth.padding;
+  const widths = [heading.length * headingCharacterWidth, ...lengths.map((one) => one * characterWidth)];
+  const wanted = Math.max(...widths) + columnWidth.padding;
   return Math.min(columnWidth.most, Math.max(columnWidth.least, wanted));
 }
 

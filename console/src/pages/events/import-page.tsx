@@ -9,6 +9,7 @@ import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { OpenQuote } from "../../ui/open-quote.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
@@ -81,6 +82,7 @@ function ImportOfFile({ file, format, preview }: ImportOfFileProps) {
   const isMapped = fields.some((field) => field !== undefined);
   return (
     <>
+      <OpenQuote row={preview.openQuoteRow} />
       <Card>
         <MappingTable
           preview={preview}

@@ -11,6 +11,7 @@ import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { ModelDrawer } from "./model-drawer.tsx";
 import classes from "./models.module.css";
@@ -55,11 +56,11 @@ export function ModelsPage() {
             void navigate({ search: { tab: value === "models" ? undefined : (value as ModelsTab) } })
           }
         >
-          <Tabs.List mb="sm">
+          <TabList selected={tab} mb="sm">
             <Tabs.Tab value="models">Models</Tabs.Tab>
             <Tabs.Tab value="schedules">Schedules</Tabs.Tab>
             <Tabs.Tab value="packages">Source packages</Tabs.Tab>
-          </Tabs.List>
+          </TabList>
           <Tabs.Panel value={tab} className={classes["panel"]}>
             {tab === "models" && <ModelList models={models.data} />}
             {tab === "schedules" && <SchedulesTab models={models.data} />}

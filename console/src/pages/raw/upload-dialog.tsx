@@ -8,6 +8,7 @@ import { type CsvFormat, formatOf, previewOf } from "../../lib/csv-file.ts";
 import { countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { useReturnedFocus } from "../../ui/focus.ts";
+import { OpenQuote } from "../../ui/open-quote.tsx";
 import { Failure } from "../../ui/page-states.tsx";
 import type { RowMapping } from "./csv-file.ts";
 import { UploadPreview } from "./upload-preview.tsx";
@@ -180,6 +181,7 @@ function Mapping({ source }: { source: ReturnType<typeof useSource> }) {
         checked={mapping!.hasNumbers}
         onChange={(event) => choose({ hasNumbers: event.currentTarget.checked })}
       />
+      <OpenQuote row={preview!.openQuoteRow} />
       <UploadPreview preview={preview!} mapping={mapping!} />
     </>
   );

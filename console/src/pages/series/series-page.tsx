@@ -145,7 +145,11 @@ function NoSeries({ search }: { search: SeriesSearch }) {
     );
   return (
     <Empty title="There are no series yet" icon={<ChartLine size={28} aria-hidden />}>
-      Create them through the API, or import a CSV file. <TextLink to="/connect">Connect</TextLink> shows how.
+      Create them through the API, or import a CSV file.{" "}
+      <TextLink to="/connect" underline="always">
+        Connect
+      </TextLink>{" "}
+      shows how.
     </Empty>
   );
 }

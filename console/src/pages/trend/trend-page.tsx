@@ -16,11 +16,12 @@ import { useFollowedWindow } from "../../ui/chart/moving-window.ts";
 import { Navigator } from "../../ui/chart/navigator.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Empty, Loading } from "../../ui/page-states.tsx";
+import { Loading } from "../../ui/page-states.tsx";
 import { CopyLink, ExportMenu } from "./export-menu.tsx";
 import { FindSimilar } from "./find-similar.tsx";
 import { FormulaEditor } from "./formula-editor.tsx";
 import { measureIn, measureOf, measureSearch } from "./measure.ts";
+import { NothingChosen } from "./nothing-chosen.tsx";
 import { OverlayMenu } from "./overlay-menu.tsx";
 import { RangeControl } from "./range-control.tsx";
 import { formulaItem } from "./read-points.ts";
@@ -87,20 +88,13 @@ export function TrendPage() {
         found={found}
         onRemove={(name) => trend.change({ series: names.filter((one) => one !== name) })}
       />
-      {names.length === 0 && found.series.length === 0 && edited === undefined && <Nothing />}
+      {names.length === 0 && found.series.length === 0 && edited === undefined && <NothingChosen />}
       {(found.series.length > 0 || edited !== undefined) && !found.isPending && (
         <TrendView trend={trend} series={found.series} formula={formula} onEdit={setEdited} />
       )}
     </Page>
   );
 }
-
-const Nothing = () => (
-  <Empty title="Choose what to look at" icon={<ChartSpline size={40} aria-hidden />}>
-    “Add series” finds measurements by name or description. “Saved” opens a picture that somebody made before.
-    The address has the whole picture: copy it to share what you see.
-  </Empty>
-);
 
 interface NotDrawnProps {
   readonly found: FoundSeries;

@@ -1,0 +1,41 @@
+// What a trend without series says: how to add some, or how the project gets its first ones.
+import { useQuery } from "@tanstack/react-query";
+import { ChartSpline } from "lucide-react";
+import { getTimeseries } from "../../api/generated.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
+import { Empty } from "../../ui/page-states.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
+
+export function NothingChosen() {
+  const project = useProject();
+  const maySaved = mayDo(useSession(), "trendsAcl", "READ");
+  const { data: hasSeries = true } = useQuery({
+    queryKey: ["series", project, "any"],
+    queryFn: async ({ signal }) =>
+      (await getTimeseries(project, { limit: 1 }, { signal })).data.items.length > 0,
+  });
+  if (!hasSeries) return <NoSeries />;
+  return (
+    <Empty title="Choose what to look at" icon={<ChartSpline size={40} aria-hidden />}>
+      “Add series” finds measurements by name or description.{" "}
+      {maySaved && "“Saved” opens a picture that somebody made before. "}
+      The address has the whole picture: copy it to share what you see.
+    </Empty>
+  );
+}
+
+/** A project that is empty, or a person who may see none of its series. */
+const NoSeries = () => (
+  <Empty title="There are no series to look at yet" icon={<ChartSpline size={40} aria-hidden />}>
+    A trend needs series with points, and rights to read them.{" "}
+    <TextLink to="/" underline="always">
+      Start
+    </TextLink>{" "}
+    says how an empty project gets data, and{" "}
+    <TextLink to="/connect" underline="always">
+      Connect
+    </TextLink>{" "}
+    how programs write it.
+  </Empty>
+);
