@@ -37,6 +37,13 @@ interface LoginStatus {
   readonly projectId: number;
 }
 
+export interface Patience {
+  /** How long a request may take. Default: as long as the server may work on it. */
+  readonly requestMs?: number;
+  /** How often a request that may be repeated is. Default: `importRetriesMax`. */
+  readonly retriesMax?: number;
+}
+
 /** The body and headers of a request, if any. */
 interface RequestContent {
   readonly body?: string | Uint8Array<ArrayBuffer> | AsyncIterable<Uint8Array>;
@@ -51,13 +58,16 @@ export class Connection {
   readonly server: string;
   readonly #key: string;
   readonly #signal: AbortSignal;
+  readonly #patience: Required<Patience>;
   #project = "";
   #projectId = -1;
 
-  constructor({ server, key }: Target, signal: AbortSignal) {
+  constructor({ server, key }: Target, signal: AbortSignal, patience: Patience = {}) {
     this.server = server;
     this.#key = key;
     this.#signal = signal;
+    const { requestMs = limits.requestMsMax, retriesMax = limits.importRetriesMax } = patience;
+    this.#patience = { requestMs, retriesMax };
   }
 
   get project(): string {
@@ -136,7 +146,7 @@ export class Connection {
         const known =
           problem instanceof ServerProblem || this.#signal.aborted ? problem : this.#lost(problem);
         const isFinal = !(known instanceof ServerProblem) || !isWorthwhile(known);
-        if (isFinal || failed === limits.importRetriesMax) throw known;
+        if (isFinal || failed === this.#patience.retriesMax) throw known;
         await this.pause(failed);
       }
     }
@@ -153,7 +163,7 @@ export class Connection {
     key?: string,
   ): Promise<Response> {
     const isStream = body !== undefined && typeof body !== "string" && !(body instanceof Uint8Array);
-    const timeout = isStream || key === undefined ? [] : [AbortSignal.timeout(limits.requestMsMax)];
+    const timeout = isStream || key === undefined ? [] : [AbortSignal.timeout(this.#patience.requestMs)];
     try {
       const response = await fetch(address, {
         method,

@@ -25,6 +25,11 @@ const destinationSchema = Type.Object(
     createAssets: Type.Optional(
       Type.Boolean({ description: "Whether missing assets of series are created; default false" }),
     ),
+    timeout: Type.Optional(
+      Type.String({
+        description: "The longest wait for a response before the request is repeated; default 30s",
+      }),
+    ),
   },
   strict,
 );
@@ -70,6 +75,8 @@ export interface ConnectorConfiguration {
   /** As in the file, with the variables of the environment; its schema is that of its kind. */
   readonly source: { readonly type: string };
   readonly destination: Static<typeof destinationSchema>;
+  /** The longest wait for a response of the server. */
+  readonly requestMs: number;
   readonly buffer: {
     readonly folder: string;
     readonly bytesMax: number;
@@ -126,6 +133,7 @@ function configurationOf(value: unknown, file: string): ConnectorConfiguration {
   } = given.buffer ?? {};
   return {
     ...{ name: given.name, source: given.source, destination: given.destination, metrics: given.metrics },
+    requestMs: durationIn(given.destination.timeout ?? "30s", "destination.timeout"),
     buffer: {
       folder: resolve(dirname(file), folder),
       bytesMax: bytesIn(bytes, "buffer.bytes"),

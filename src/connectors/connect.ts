@@ -114,12 +114,12 @@ function statusLine(state: ConnectorState, before: ConnectorState, everyMs: numb
 }
 
 async function check(
-  { destination }: ConnectorConfiguration,
+  { destination, requestMs }: ConnectorConfiguration,
   source: PlantSource,
   surroundings: Surroundings,
 ): Promise<number> {
   const server = async () => {
-    const connection = new Connection(destination, surroundings.stop);
+    const connection = new Connection(destination, surroundings.stop, { requestMs });
     await connection.login();
     return `${destination.server} has the project ${connection.project} for this key`;
   };

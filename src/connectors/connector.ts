@@ -48,12 +48,14 @@ export class Connector {
   constructor(options: ConnectorOptions) {
     this.#options = options;
     const { configuration, stop, log } = options;
-    const { name, buffer, destination } = configuration;
+    const { name, buffer, destination, requestMs } = configuration;
     this.#buffer = new ForwardBuffer(buffer.folder, buffer);
     this.#health = new Health(log);
     this.#connection = new Connection(
       { ...destination, server: destination.server.replace(/\/+$/, "") },
       this.#ending.signal,
+      // The forwarder repeats, and shows that it does.
+      { requestMs, retriesMax: 0 },
     );
     const { prefix = "", asset, createSeries = true, createAssets = false } = destination;
     this.#destination = new Destination(this.#connection, {
@@ -88,8 +90,15 @@ export class Connector {
   /** Runs until it is stopped, or the source or the server refuses for good. Records stay in the buffer. */
   async run(): Promise<void> {
     const { source, stop } = this.#options;
-    const reports = setInterval(() => void this.#report(), limits.connectorReportMs);
-    void this.#report();
+    let reporting: Promise<void> | undefined;
+    // One at a time: while the network is half open each waits until its time is over.
+    const report = () => {
+      reporting ??= this.#report().finally(() => {
+        reporting = undefined;
+      });
+    };
+    const reports = setInterval(report, limits.connectorReportMs);
+    report();
     const forwarding = this.#forwarder.run();
     const server = { latest: (series: Parameters<Destination["latest"]>[0]) => this.#latest(series) };
     try {

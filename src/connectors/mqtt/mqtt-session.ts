@@ -31,6 +31,8 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
   prepare(client, options, host);
   client.connect();
   if (!signal.aborted) await once(signal, "abort");
+  // Otherwise the library may begin a connection while it ends one that is not made yet.
+  client.options.reconnectPeriod = 0;
   await client.endAsync(true);
 }
 
@@ -51,6 +53,7 @@ function prepare(client: MqttClient, options: SessionOptions, host: SparkplugHos
     );
     next(new Error("acknowledged later"));
   };
+  watchSilence(client, onProblem);
   client.on("connect", () => {
     connection += 1;
     subscribe(client, options).then(
@@ -65,8 +68,32 @@ function prepare(client: MqttClient, options: SessionOptions, host: SparkplugHos
     connection += 1;
     if (host) client.options.will = host.newWill();
   });
-  client.on("error", (problem) => onProblem(problem.message));
+  client.on("error", ({ message }) => {
+    // Told before.
+    if (message !== "Keepalive timeout") onProblem(message);
+  });
   client.on("offline", () => onProblem("The connection to the broker was lost"));
+}
+
+/**
+ * The library takes a connection for dead when the response to its probe is late. With many messages before
+ * it, the response is late on a good connection too, so any packet is a sign of life here.
+ */
+function watchSilence(client: MqttClient, onProblem: SessionOptions["onProblem"]): void {
+  const giveUp = client.onKeepaliveTimeout.bind(client);
+  let heardMs = performance.now();
+  client.on("packetreceive", () => {
+    heardMs = performance.now();
+  });
+  client.onKeepaliveTimeout = () => {
+    const silentMs = performance.now() - heardMs;
+    if (silentMs < 1_500 * client.options.keepalive!) {
+      client.sendPing();
+      return;
+    }
+    onProblem(`The broker is silent for ${Math.round(silentMs / 1_000)} s`);
+    giveUp();
+  };
 }
 
 async function subscribe(client: MqttClient, { topics, formerTopics, qos }: SessionOptions): Promise<void> {

@@ -5,6 +5,7 @@ import type { IClientOptions, IPublishPacket, MqttClient } from "mqtt";
 import { type Static, Type } from "typebox";
 import { UsageError } from "../../client/command.ts";
 import { parseJson } from "../../lib/json.ts";
+import { durationIn } from "../quantities.ts";
 import type { SourceRecords } from "../records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
 import { jsonReader } from "./json-messages.ts";
@@ -68,6 +69,9 @@ const schema = Type.Object(
     cert: Type.Optional(Type.String({ description: "The file of the client's certificate" })),
     key: Type.Optional(Type.String({ description: "The file of the client's private key" })),
     qos: Type.Optional(Type.Union([Type.Literal(0), Type.Literal(1)], { description: "Default 1" })),
+    keepAlive: Type.Optional(
+      Type.String({ description: "How long the connection may be silent before it is probed; default 30s" }),
+    ),
     sparkplugHost: Type.Optional(
       Type.String({ description: "The id of this primary host application, which edge nodes may wait for" }),
     ),
@@ -87,6 +91,7 @@ interface Reader {
 class MqttSource implements PlantSource {
   readonly address: string;
   readonly #configuration: Configuration;
+  readonly #keepAliveSeconds: number;
   #client: MqttClient | undefined;
 
   constructor(configuration: Configuration) {
@@ -94,6 +99,10 @@ class MqttSource implements PlantSource {
     const { protocol, host } = new URL(configuration.url);
     this.address = `${protocol}//${host}`;
     this.#readers();
+    const { keepAlive = "30s" } = configuration;
+    this.#keepAliveSeconds = Math.ceil(durationIn(keepAlive, "source.keepAlive") / 1_000);
+    if (this.#keepAliveSeconds < 1 || this.#keepAliveSeconds > keepAliveSecondsMax)
+      throw new UsageError(`source.keepAlive is from 1s to ${keepAliveSecondsMax}s, not "${keepAlive}"`);
   }
 
   /** As another client: it must not take the messages of the connector that runs. */
@@ -176,6 +185,7 @@ class MqttSource implements PlantSource {
     return {
       clientId: (isLasting ? clientId : undefined) ?? ownClientId(run?.instance ?? randomUUID()),
       ...{ clean: !isLasting, reconnectPeriod: 1_000, protocolVersion: 4 },
+      keepalive: this.#keepAliveSeconds,
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...(ca !== undefined && { ca: fileOf(ca, "source.ca") }),
@@ -187,6 +197,9 @@ class MqttSource implements PlantSource {
 
 /** How often one edge node is told to send its birth. */
 const rebirthEveryMs = 5_000;
+
+/** Two bytes of the protocol. */
+const keepAliveSecondsMax = 65_535;
 
 const topicsMark = "mqtt:topics";
 

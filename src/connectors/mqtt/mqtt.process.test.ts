@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { ConnectedServer, connect, connectWithin, stopped, until } from "../../../test/support/connector.ts";
+import { cuttableProxy } from "../../../test/support/cuttable-proxy.ts";
 import { type Broker, startMosquitto } from "../../../test/support/mosquitto.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { endLeftProcesses } from "../../../test/support/process.ts";
@@ -138,6 +139,50 @@ describe("MQTT", needs("mosquitto"), () => {
     assert.ok((await server.countOf("small/s")) > 0, "the newest points are written");
     await stopped(connector);
     await publisher.endAsync();
+  });
+
+  test("a network that is half open, to the broker and then to the server, loses nothing", async (test) => {
+    const toBroker = await cuttableProxy(Number(new URL(broker.url).port));
+    const toServer = await cuttableProxy(Number(new URL(server.baseUrl).port));
+    const publisher = await broker.client();
+    test.after(async () => {
+      toBroker.close();
+      toServer.close();
+      await publisher.endAsync(true);
+    });
+    const map = '{"series": "s", "value": n, "timestamp": n}';
+    const file = configured("half", [{ topic: "half", format: "json", map }], {
+      source: { url: `mqtt://127.0.0.1:${toBroker.port}`, keepAlive: "1s" },
+    });
+    const given = JSON.parse(readFileSync(file, "utf8")) as { destination: Json };
+    given.destination = { ...given.destination, server: `http://127.0.0.1:${toServer.port}`, timeout: "2s" };
+    writeFileSync(file, JSON.stringify(given));
+    const connector = connect(file);
+    let sent = 0;
+    const publish = async () => {
+      for (const endAt = sent + 50; sent < endAt; )
+        await publisher.publishAsync("half", JSON.stringify({ n: ++sent }), { qos: 1 });
+    };
+    const arrived = () => until(async () => (await server.countOf("half/s")) === sent, `all ${sent} points`);
+    await until(() => connector.output().includes("Subscribed"), "the start");
+    await publish();
+    await arrived();
+    const problems = () => connector.output().match(/source: (?!Subscribed|works again)/g)?.length ?? 0;
+    const before = problems();
+    toBroker.become("half-open");
+    await publish();
+    await until(() => problems() > before, "the silent broker");
+    toBroker.become("open");
+    await arrived();
+    toServer.become("half-open");
+    await publish();
+    await until(() => /server: .* does not respond/.test(connector.output()), "the silent server");
+    toServer.become("open");
+    await arrived();
+    await until(() => connector.output().includes("server: works again"), "the health of the server");
+    await stopped(connector);
+    const [report] = await server.items("GET", "connectors?name=half");
+    assert.deepEqual(report!["counts"], { received: sent, written: sent, refused: 0, dropped: 0 });
   });
 
   test("check, print and a dry run say what they find, and write nothing", async () => {
