@@ -90,15 +90,16 @@ export class Connector {
   /** Runs until it is stopped, or the source or the server refuses for good. Records stay in the buffer. */
   async run(): Promise<void> {
     const { source, stop } = this.#options;
-    let reporting: Promise<void> | undefined;
+    let isReporting = false;
     // One at a time: while the network is half open each waits until its time is over.
-    const report = () => {
-      reporting ??= this.#report().finally(() => {
-        reporting = undefined;
-      });
+    const report = async () => {
+      if (isReporting) return;
+      isReporting = true;
+      await this.#report();
+      isReporting = false;
     };
-    const reports = setInterval(report, limits.connectorReportMs);
-    report();
+    const reports = setInterval(() => void report(), limits.connectorReportMs);
+    void report();
     const forwarding = this.#forwarder.run();
     const server = { latest: (series: Parameters<Destination["latest"]>[0]) => this.#latest(series) };
     try {

@@ -198,6 +198,7 @@ const isTime = (time: unknown): boolean =>
 function problemOf({ timestamp, value, series }: SourcePoint): string | undefined {
   const of = `A point of ${series.name}`;
   if (!isTime(timestamp)) return `${of} has the time ${timestamp}, which is none in ms since 1970`;
+  if (typeof value === "bigint") return `${of} is ${value}, an integer that no number holds exactly`;
   if ((typeof value === "string") !== (series.isString === true))
     return `${of} is a ${typeof value}, which is not the type of its series`;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${of} has the value ${value}`;

@@ -19,8 +19,11 @@ export interface SourcePoint {
   readonly series: SeriesDescription;
   /** Milliseconds since 1970. */
   readonly timestamp: number;
-  /** A finite number, or a string if the series is one of strings. */
-  readonly value: number | string;
+  /**
+   * A finite number, or a string if the series is one of strings. A bigint is an integer that no number
+   * holds: it is refused.
+   */
+  readonly value: number | string | bigint;
 }
 
 /** An event. Its `sourceId` makes it one event however often it is sent. */

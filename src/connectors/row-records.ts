@@ -1,6 +1,7 @@
 // Makes raw rows or points from the rows of a query or of a file.
 import { UsageError } from "../client/command.ts";
 import { parseIso } from "../import/times.ts";
+import { exactNumberIn } from "./integers.ts";
 import type { RecordMapping } from "./record-mapping.ts";
 import type { SeriesDescription, SourcePoint, SourceRecords, SourceRow } from "./records.ts";
 import { fillTemplate } from "./template.ts";
@@ -64,5 +65,5 @@ function pointMaker(
 }
 
 /** A boolean is 0 or 1. What is no number becomes NaN, which is refused and counted. */
-const numberIn = (value: unknown, text: string): number =>
-  typeof value === "boolean" ? Number(value) : Number(text);
+const numberIn = (value: unknown, text: string): number | bigint =>
+  typeof value === "boolean" ? Number(value) : exactNumberIn(text);

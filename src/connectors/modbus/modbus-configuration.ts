@@ -1,5 +1,6 @@
 // The part `source` of a configuration that polls Modbus devices.
 import { type Static, Type } from "typebox";
+import { integers64Schema } from "../integers.ts";
 import { oneOf } from "../one-of.ts";
 
 const strict = { additionalProperties: false };
@@ -33,6 +34,7 @@ export const modbusSchema = Type.Object(
     host: Type.String({ minLength: 1 }),
     port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535, description: "Default 502" })),
     every: Type.Optional(Type.String({ description: "How often the registers are read; default 1s" })),
+    integers64: Type.Optional(integers64Schema),
     timeout: Type.Optional(Type.String({ description: "The longest wait for a response; default 2s" })),
     devices: Type.Array(
       Type.Object(

@@ -41,10 +41,10 @@ class ModbusSource implements PlantSource {
   readonly #timeoutMs: number;
 
   constructor(configuration: ModbusConfiguration) {
-    const { host, port = portDefault, devices, every = "1s", timeout = "2s" } = configuration;
+    const { host, port = portDefault, devices, every = "1s", timeout = "2s", integers64 } = configuration;
     this.#configuration = configuration;
     this.address = `modbus://${host}:${port}`;
-    this.#devices = devices.map(({ unit, registers }) => ({ unit, blocks: blocksOf(registers) }));
+    this.#devices = devices.map(({ unit, registers }) => ({ unit, blocks: blocksOf(registers, integers64) }));
     this.#everyMs = durationIn(every, "source.every");
     this.#timeoutMs = durationIn(timeout, "source.timeout");
   }
@@ -114,10 +114,9 @@ class ModbusSource implements PlantSource {
     if (bytes.length < bytesIn(block))
       throw new DeviceRefusal(`The device sends ${bytes.length} bytes for ${whatOf(unit, block)}`);
     const timestamp = Date.now();
-    return block.items.map(({ register, series }) => {
-      const value = valueIn(bytes, block, register);
-      return { series, timestamp, value };
-    });
+    return block.items.map((item) => ({
+      ...{ series: item.series, timestamp, value: valueIn(bytes, block, item) },
+    }));
   }
 
   async #open(): Promise<OpenConnection> {

@@ -70,7 +70,7 @@ describe("Modbus", () => {
     });
   const latestOf = async (...names: string[]) => {
     const found = await server.items("POST", "timeseries/latest", { items: names.map((name) => ({ name })) });
-    return found.map(({ datapoints }) => (datapoints as { value: number }[])[0]?.value);
+    return found.map(({ datapoints }) => (datapoints as { value: number | string }[])[0]?.value);
   };
 
   test("values of every type, both orders of registers, bits and scales", async () => {
@@ -116,6 +116,29 @@ describe("Modbus", () => {
     );
     const [series] = await server.items("GET", "timeseries?name=types/m10");
     assert.deepEqual([series!["unit"], series!["isStep"]], ["degC", false]);
+  });
+
+  test("integers of 64 bits that no number holds are refused, rounded or strings", async () => {
+    device.holding.writeBigUInt64BE(9_007_199_254_740_993n, 160);
+    const wide = { series: "wide", address: 80, type: "uint64" };
+    const registers = [wide, { ...wide, series: "scaled", scale: 0.5 }];
+    const files = ["exact", "rounded", "string"].map((integers64) =>
+      configured(integers64, registers, { integers64 }),
+    );
+    const connectors = files.map((file) => connect(file));
+    for (const name of ["exact/scaled", "rounded/wide", "string/wide"]) {
+      await until(async () => (await server.items("GET", `timeseries?name=${name}`)).length > 0, name);
+      await until(async () => (await latestOf(name))[0] !== undefined, `a value of ${name}`);
+    }
+    const refusal = /A point of wide is 9007199254740993, an integer that no number holds exactly/;
+    await until(() => refusal.test(connectors[0]!.output()), "the refusal");
+    await Promise.all(connectors.map(stopped));
+    assert.deepEqual(await latestOf("exact/scaled", "rounded/wide", "string/wide"), [
+      ...[2 ** 52, 2 ** 53, "9007199254740993"],
+    ]);
+    assert.equal(await server.countOf("exact/wide"), 0);
+    const [report] = await server.items("GET", "connectors?name=exact");
+    assert.ok(Number((report!["counts"] as Json)["refused"]) > 0);
   });
 
   test("the device's refusals are shown, and the other registers are read", async () => {

@@ -1,5 +1,6 @@
 // Groups registers into requests, and reads values from the bytes of a response.
 import { UsageError } from "../../client/command.ts";
+import { exactInteger, type WayOfIntegers } from "../integers.ts";
 import type { SeriesDescription } from "../records.ts";
 import type { DeviceFunction, Register, RegisterType } from "./modbus-configuration.ts";
 
@@ -14,6 +15,7 @@ export interface RegisterBlock {
 export interface RegisterItem {
   readonly register: Register;
   readonly series: SeriesDescription;
+  readonly integers64: WayOfIntegers;
 }
 
 /** The most of one request (Modbus Application Protocol 1.1b3, 6.1 to 6.4). */
@@ -33,12 +35,15 @@ const countOf = (register: Register) =>
   isBits(functionOf(register)) ? 1 : wordsOf[register.type ?? "uint16"];
 
 /** Neighbouring registers are read by one request. Refuses (`UsageError`) registers that cannot be. */
-export function blocksOf(registers: readonly Register[]): RegisterBlock[] {
+export function blocksOf(
+  registers: readonly Register[],
+  integers64: WayOfIntegers = "exact",
+): RegisterBlock[] {
   for (const register of registers) requireValid(register);
   return [...Map.groupBy(registers, functionOf)].flatMap(([name, some]) => {
     const blocks: { function: DeviceFunction; address: number; count: number; items: RegisterItem[] }[] = [];
     for (const register of some.toSorted((a, b) => a.address - b.address)) {
-      const item = { register, series: seriesOf(register) };
+      const item = { register, series: seriesOf(register, integers64), integers64 };
       const end = register.address + countOf(register);
       const last = blocks.at(-1);
       if (last && register.address <= last.address + last.count && end - last.address <= countMax[name]) {
@@ -59,32 +64,46 @@ function requireValid(register: Register): void {
     throw new UsageError(`source: ${series} needs both the type bit and the number of the bit, or neither`);
 }
 
-const seriesOf = ({
-  series,
-  type,
-  unit,
-  description,
-  function: name = "holding",
-}: Register): SeriesDescription => ({
-  name: series,
-  ...((type === "bit" || isBits(name)) && { isStep: true }),
-  ...(unit !== undefined && { unit }),
-  ...(description !== undefined && { description }),
+/** A value that is scaled is a number. */
+const isDigits = ({ type, scale, offset }: Register, integers64: WayOfIntegers): boolean =>
+  integers64 === "string" &&
+  (type === "int64" || type === "uint64") &&
+  scale === undefined &&
+  offset === undefined;
+
+const seriesOf = (register: Register, integers64: WayOfIntegers): SeriesDescription => ({
+  name: register.series,
+  ...((register.type === "bit" || isBits(functionOf(register))) && { isStep: true }),
+  ...(isDigits(register, integers64) && { isString: true }),
+  ...(register.unit !== undefined && { unit: register.unit }),
+  ...(register.description !== undefined && { description: register.description }),
 });
 
 /** The bytes of a response to the request of a block. */
 export const bytesIn = (block: RegisterBlock): number =>
   isBits(block.function) ? Math.ceil(block.count / 8) : 2 * block.count;
 
-/** The value of a register in the bytes of its block; the bits of a byte begin with the lowest. */
-export function valueIn(bytes: Buffer, block: RegisterBlock, register: Register): number {
+/**
+ * The value of a register in the bytes of its block; the bits of a byte begin with the lowest. A bigint is an
+ * integer that no number holds.
+ */
+export function valueIn(
+  bytes: Buffer,
+  block: RegisterBlock,
+  { register, integers64 }: RegisterItem,
+): number | string | bigint {
   const at = register.address - block.address;
-  const { scale = 1, offset = 0 } = register;
-  const raw = isBits(block.function) ? (bytes[at >> 3]! >> (at & 7)) & 1 : numberAt(bytes, 2 * at, register);
-  return raw * scale + offset;
+  if (isBits(block.function)) return scaled((bytes[at >> 3]! >> (at & 7)) & 1, register);
+  const raw = numberAt(bytes, 2 * at, register);
+  if (typeof raw === "number") return scaled(raw, register);
+  if (isDigits(register, integers64)) return String(raw);
+  const isScaled = register.scale !== undefined || register.offset !== undefined;
+  return isScaled ? scaled(Number(raw), register) : exactInteger(raw, integers64);
 }
 
-function numberAt(bytes: Buffer, at: number, register: Register): number {
+const scaled = (raw: number, { scale = 1, offset = 0 }: Register): number => raw * scale + offset;
+
+function numberAt(bytes: Buffer, at: number, register: Register): number | bigint {
   const { type = "uint16", bit = 0, lowWordFirst = false } = register;
   const words = wordsOf[type];
   const own = Buffer.alloc(2 * words);
@@ -106,8 +125,8 @@ function numberAt(bytes: Buffer, at: number, register: Register): number {
     case "float64":
       return own.readDoubleBE();
     case "int64":
-      return Number(own.readBigInt64BE());
+      return own.readBigInt64BE();
     case "uint64":
-      return Number(own.readBigUInt64BE());
+      return own.readBigUInt64BE();
   }
 }

@@ -5,6 +5,7 @@ import type { IClientOptions, IPublishPacket, MqttClient } from "mqtt";
 import { type Static, Type } from "typebox";
 import { UsageError } from "../../client/command.ts";
 import { parseJson } from "../../lib/json.ts";
+import { integers64Schema } from "../integers.ts";
 import { durationIn } from "../quantities.ts";
 import type { SourceRecords } from "../records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
@@ -12,7 +13,7 @@ import { jsonReader } from "./json-messages.ts";
 import type { MessageReader } from "./message-reader.ts";
 import { runSession, tryConnection } from "./mqtt-session.ts";
 import { type PlainRead, plainReader } from "./plain-messages.ts";
-import { rebirthPayload, SparkplugNodes } from "./sparkplug.ts";
+import { RebirthLimit, rebirthPayload, SparkplugNodes } from "./sparkplug.ts";
 import { topicMatcher } from "./topics.ts";
 
 const strict = { additionalProperties: false };
@@ -48,6 +49,7 @@ const readSchema = Type.Union([
       series: Type.Optional(
         Type.String({ minLength: 1, description: "From `{group}`, `{node}`, `{device}`, `{metric}`" }),
       ),
+      integers64: Type.Optional(integers64Schema),
     },
     strict,
   ),
@@ -162,18 +164,12 @@ class MqttSource implements PlantSource {
   #readerOf(read: Read): MessageReader {
     if (read.format === "json") return jsonReader(read.map);
     if (read.format === "value") return plainReader(read as PlainRead);
-    const nodes = new SparkplugNodes(read.series);
-    const requestedMs = new Map<string, number>();
-    const request = (topicOfNode: string, nowMs: number) => {
-      // A node sends on until it takes the command.
-      const sinceMs = performance.now() - (requestedMs.get(topicOfNode) ?? Number.NEGATIVE_INFINITY);
-      if (sinceMs < rebirthEveryMs) return;
-      requestedMs.set(topicOfNode, performance.now());
-      this.#client?.publish(topicOfNode, rebirthPayload(nowMs), { qos: 0 });
-    };
+    const nodes = new SparkplugNodes(read.series, read.integers64);
+    const rebirths = new RebirthLimit(rebirthEveryMs);
     return (levels, payload, nowMs) => {
       const { points, events, rebirth } = nodes.read(levels, payload, nowMs);
-      if (rebirth !== undefined) request(rebirth, nowMs);
+      if (rebirth !== undefined && rebirths.take(rebirth, performance.now()))
+        this.#client?.publish(rebirth, rebirthPayload(nowMs), { qos: 0 });
       return { points, events };
     };
   }

@@ -1,4 +1,5 @@
 // Messages whose payload is one value: `21.5`, `true`, `running`.
+import { exactNumberIn } from "../integers.ts";
 import type { SeriesDescription } from "../records.ts";
 import { fillTemplate } from "../template.ts";
 import type { MessageReader } from "./message-reader.ts";
@@ -26,8 +27,8 @@ export function plainReader({ series: template, ...description }: PlainRead): Me
   };
 }
 
-function numberIn(text: string): number {
+function numberIn(text: string): number | bigint {
   if (text === "true" || text === "false") return text === "true" ? 1 : 0;
   if (!number.test(text)) throw new TypeError(`"${text.slice(0, 40)}" is no number`);
-  return Number(text);
+  return exactNumberIn(text);
 }

@@ -2,6 +2,7 @@
 //
 // Reads only the parts that a connector uses. Metrics that are no single number, boolean or string have no
 // value.
+import { exactInteger } from "../integers.ts";
 
 export interface SparkplugMetric {
   readonly name: string | undefined;
@@ -10,7 +11,8 @@ export interface SparkplugMetric {
   readonly type: number | undefined;
   readonly isHistorical: boolean;
   readonly isNull: boolean;
-  readonly value: number | string | undefined;
+  /** A bigint is an integer that no number holds. */
+  readonly value: number | string | bigint | undefined;
   readonly properties: Readonly<Record<string, string>>;
 }
 
@@ -98,10 +100,13 @@ function metricOf(bytes: Uint8Array): SparkplugMetric {
 const signedBits: Readonly<Record<number, number>> = { 1: 8, 2: 16, 3: 32, 4: 64 };
 
 /** Fields 10 to 15 of a metric: int, long, float, double, boolean, string. */
-function scalarOf({ number, bits, bytes }: Field, type: number | undefined): number | string | undefined {
+function scalarOf(
+  { number, bits, bytes }: Field,
+  type: number | undefined,
+): number | string | bigint | undefined {
   if (number === 10 || number === 11) {
     const signed = type === undefined ? undefined : signedBits[type];
-    return Number(signed === undefined ? bits : BigInt.asIntN(signed, bits));
+    return exactInteger(signed === undefined ? bits : BigInt.asIntN(signed, bits));
   }
   const view = new DataView(new ArrayBuffer(8));
   view.setBigUint64(0, bits, true);

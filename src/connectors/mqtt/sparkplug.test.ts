@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PbfWriter } from "pbf";
-import { rebirthPayload, SparkplugNodes } from "./sparkplug.ts";
+import { RebirthLimit, rebirthPayload, SparkplugNodes } from "./sparkplug.ts";
 import { decodeSparkplug } from "./sparkplug-payload.ts";
 
 interface Metric {
@@ -86,6 +86,32 @@ test("values of every type are read, with sign and precision", () => {
   assert.deepEqual([sequence, timestamp], [7, 1_700_000_000_000]);
   const [none] = decodeSparkplug(payload([{ name: "m", type: 10, isNull: true, value: double(1) }])).metrics;
   assert.deepEqual([none!.isNull, none!.value], [true, undefined]);
+});
+
+test("integers of 64 bits are exact, rounded or strings", () => {
+  // The writer writes -5 with the bits of 2^64 - 5.
+  const wide = (value: number) => ({
+    ...{ name: "m", alias: 1, type: 8, value: (w: PbfWriter) => w.writeVarintField(11, value) },
+  });
+  const read = (integers64: "exact" | "rounded" | "string") => {
+    const nodes = new SparkplugNodes("{metric}", integers64);
+    nodes.read(at("NBIRTH"), birth(0, 1, [wide(5)]), 0);
+    return nodes.read(at("NDATA"), payload([wide(-5), wide(7)], 1), 0).points;
+  };
+  const values = (["exact", "rounded", "string"] as const).map((way) => read(way).map(({ value }) => value));
+  assert.deepEqual(values, [
+    [2n ** 64n - 5n, 7],
+    [2 ** 64, 7],
+    ["18446744073709551611", "7"],
+  ]);
+  assert.equal(read("string")[0]!.series.isString, true);
+});
+
+test("a node is told once in a while to send its birth, however many messages it sends", () => {
+  const limit = new RebirthLimit(5_000);
+  const taken = Array.from({ length: 1_001 }, (_, i) => limit.take("a", 10 * i)).filter(Boolean).length;
+  assert.equal(taken, 3, "at 0, 5 and 10 s");
+  assert.equal(limit.take("b", 10_000), true, "another node");
 });
 
 test("bytes that are no payload are refused", () => {

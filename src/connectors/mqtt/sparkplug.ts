@@ -1,4 +1,5 @@
 // Follows Sparkplug edge nodes: births, aliases, data, gaps in the sequence, deaths.
+import { exactInteger, type WayOfIntegers } from "../integers.ts";
 import type { SeriesDescription, SourceEvent, SourcePoint } from "../records.ts";
 import { fillTemplate } from "../template.ts";
 import { decodeSparkplug, type SparkplugMetric, type SparkplugPayload } from "./sparkplug-payload.ts";
@@ -26,18 +27,22 @@ interface Node {
   birthSequence: number | undefined;
 }
 
-/** Types of strings: String, DateTime has a number, Text, UUID. */
+/** Types of strings: String, Text, UUID. DateTime has a number. */
 const textTypes: ReadonlySet<number> = new Set([12, 14, 15]);
+/** Int64 and UInt64. */
+const wideTypes: ReadonlySet<number> = new Set([4, 8]);
 const booleanType = 11;
 const nothing = { points: [], events: [] } as const;
 
 export class SparkplugNodes {
   readonly #template: string;
+  readonly #integers64: WayOfIntegers;
   readonly #nodes = new Map<string, Node>();
   readonly #series = new Map<string, SeriesDescription>();
 
-  constructor(template = "{group}/{node}/{device}/{metric}") {
+  constructor(template = "{group}/{node}/{device}/{metric}", integers64: WayOfIntegers = "exact") {
     this.#template = template;
+    this.#integers64 = integers64;
   }
 
   /** The records of a message. Throws a `RangeError` if the payload is not one of Sparkplug. */
@@ -109,11 +114,22 @@ export class SparkplugNodes {
       if (name === "bdSeq") continue;
       const series = known.metrics.get(`${device}\0${name ?? `#${alias}`}`);
       if (!series) isUnknown = true;
-      else if (value !== undefined && (typeof value === "string") === (series.isString === true))
-        points.push({ series, timestamp: metric.timestamp ?? payload.timestamp ?? nowMs, value });
+      else if (value !== undefined) {
+        const plain = this.#plainOf(value, series);
+        if ((typeof plain === "string") === (series.isString === true))
+          points.push({ series, timestamp: metric.timestamp ?? payload.timestamp ?? nowMs, value: plain });
+      }
     }
     return { points, isUnknown };
   }
+
+  #plainOf(value: number | string | bigint, { isString = false }: SeriesDescription) {
+    if (this.#integers64 === "string" && isString) return String(value);
+    return typeof value === "bigint" ? exactInteger(value, this.#integers64) : value;
+  }
+
+  #isText = (type: number): boolean =>
+    textTypes.has(type) || (this.#integers64 === "string" && wideTypes.has(type));
 
   #seriesOf({ group, node, device }: Address, metric: SparkplugMetric): SeriesDescription {
     const values = { group, node, device, metric: metric.name! };
@@ -121,7 +137,7 @@ export class SparkplugNodes {
     const unit = metric.properties["engUnit"] ?? metric.properties["Engineering Units"];
     const description: SeriesDescription = {
       name,
-      ...(metric.type !== undefined && textTypes.has(metric.type) && { isString: true }),
+      ...(metric.type !== undefined && this.#isText(metric.type) && { isString: true }),
       ...(metric.type === booleanType && { isStep: true }),
       ...(unit !== undefined && { unit }),
       metadata: { ...metric.properties, group, node, ...(device !== "" && { device }), metric: metric.name! },
@@ -156,5 +172,23 @@ function varint(value: bigint): number[] {
   for (let left = value; ; left >>= 7n) {
     if (left < 0x80n) return [...bytes, Number(left)];
     bytes.push(Number(left & 0x7fn) | 0x80);
+  }
+}
+
+/** Bounds the commands to one node: it sends on until it takes the first one. */
+export class RebirthLimit {
+  readonly #everyMs: number;
+  readonly #requestedMs = new Map<string, number>();
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  /** Whether the command may be sent now, by a clock that is never stepped. */
+  take(topic: string, steadyMs: number): boolean {
+    const sinceMs = steadyMs - (this.#requestedMs.get(topic) ?? Number.NEGATIVE_INFINITY);
+    if (sinceMs < this.#everyMs) return false;
+    this.#requestedMs.set(topic, steadyMs);
+    return true;
   }
 }

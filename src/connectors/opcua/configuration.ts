@@ -1,6 +1,7 @@
 // The part `source` of the configuration for OPC UA.
 import { type Static, Type } from "typebox";
 import { UsageError } from "../../client/command.ts";
+import { integers64Schema, type WayOfIntegers } from "../integers.ts";
 import { durationIn } from "../quantities.ts";
 
 const strict = { additionalProperties: false };
@@ -79,6 +80,7 @@ export const opcUaSchema = Type.Object(
         description: "Default drop",
       }),
     ),
+    integers64: Type.Optional(integers64Schema),
     history: Type.Optional(
       Type.Object(
         {
@@ -115,24 +117,26 @@ export interface OpcUaSettings {
   };
   readonly subscribe: SubscribeOptions;
   readonly quality: Quality;
+  readonly integers64: WayOfIntegers;
   readonly history: { readonly fill: boolean; readonly backfillMs: number | undefined };
 }
 
 /** Refuses (`UsageError`) what the schema cannot say. */
-export function settingsOf({ browse = {}, subscribe = {}, quality = "drop", history = {} }: Configuration) {
+export function settingsOf(configuration: Configuration): OpcUaSettings {
+  const { browse = {}, subscribe = {}, history = {} } = configuration;
+  const { quality = "drop", integers64 = "exact" } = configuration;
   const { roots = ["i=85"], include = ["**"], exclude = [], name = "path", every = "1h" } = browse;
   const { sampling = "1s", publishing = "1s", queue = 10, deadBand = 0, silence = 3 } = subscribe;
-  const settings: OpcUaSettings = {
+  return {
     browse: { roots, include, exclude, name, everyMs: durationIn(every, "source.browse.every") },
     subscribe: {
       samplingMs: durationIn(sampling, "source.subscribe.sampling"),
       publishingMs: durationIn(publishing, "source.subscribe.publishing"),
       ...{ queue, deadBand, silence },
     },
-    quality,
+    ...{ quality, integers64 },
     history: { fill: history.fill ?? true, backfillMs: timeIn(history.backfill) },
   };
-  return settings;
 }
 
 function timeIn(text: string | undefined): number | undefined {

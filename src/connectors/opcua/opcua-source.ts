@@ -85,7 +85,7 @@ class OpcUaSource implements PlantSource {
 
   async run(run: SourceRun): Promise<void> {
     const library = await loadLibrary();
-    const reception = new Reception(run.intake, this.#settings.quality);
+    const reception = new Reception(run.intake, this.#settings);
     const past = new Past(run, this.#settings, reception, this.address);
     for (let failed = 0; !run.signal.aborted; ) {
       const startMs = performance.now();
@@ -179,8 +179,8 @@ class OpcUaSource implements PlantSource {
   }
 
   async #variables(plant: PlantSession): Promise<Found> {
-    const { browse } = this.#settings;
-    return await describeVariables(plant, await findVariables(plant, browse), browse);
+    const found = await findVariables(plant, this.#settings.browse);
+    return await describeVariables(plant, found, this.#settings);
   }
 }
 

@@ -192,6 +192,23 @@ describe("OPC UA", { skip: isMissing }, () => {
     assert.match(await stopped(connector), /Subscribed to 10 variables in 1 subscriptions, 1 others/);
   });
 
+  test("integers of 64 bits that no number holds are refused, rounded or strings", async () => {
+    // 2^53 + 1, as its upper and lower 32 bits.
+    await plant.tell({ do: "set", name: "Total", value: [2 ** 21, 1] });
+    const browse = { include: ["**/Total"] };
+    const ways = ["exact", "rounded", "string"];
+    const connectors = ways.map((integers64) => connect(configured(integers64, { browse, integers64 })));
+    const values = async (way: string) =>
+      (await pointsOf(`${way}/Plant/Boiler/Total`)).map(({ value }) => value);
+    for (const way of ["rounded", "string"])
+      await until(async () => (await values(way)).length > 0, `the value of ${way}`);
+    const refusal = /A point of Plant.Boiler.Total is 9007199254740993, an integer that no number holds/;
+    await until(async () => refusal.test(connectors[0]!.output()), "the refusal");
+    for (const connector of connectors) await stopped(connector);
+    assert.deepEqual(await Promise.all(ways.map(values)), [[], [2 ** 53], ["9007199254740993"]]);
+    await plant.tell({ do: "set", name: "Total", value: [1, 5] });
+  });
+
   test("bad values are dropped, become events, or are a series of status codes", async () => {
     const browse = { include: ["**/Pressure"] };
     const qualities = ["drop", "gap", "series"];

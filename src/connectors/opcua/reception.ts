@@ -1,7 +1,9 @@
 // Makes points of the values that a server sends, by their quality.
+
 import type { Intake } from "../intake.ts";
+import type { WayOfIntegers } from "../integers.ts";
 import type { SeriesDescription, SourceEvent, SourcePoint } from "../records.ts";
-import type { Quality } from "./configuration.ts";
+import type { OpcUaSettings, Quality } from "./configuration.ts";
 import type { DataValue } from "./library.ts";
 import { isUsable, plainValueOf, timeOf } from "./values.ts";
 import type { Variable } from "./variables.ts";
@@ -22,12 +24,14 @@ interface Channel {
 export class Reception {
   readonly #intake: Intake;
   readonly #quality: Quality;
+  readonly #integers64: WayOfIntegers;
   readonly #channels = new Map<string, Channel>();
   #points: SourcePoint[] = [];
 
-  constructor(intake: Intake, quality: Quality) {
+  constructor(intake: Intake, { quality, integers64 }: Pick<OpcUaSettings, "quality" | "integers64">) {
     this.#intake = intake;
     this.#quality = quality;
+    this.#integers64 = integers64;
   }
 
   /** The variable may have another id of its node since the last session. */
@@ -90,7 +94,7 @@ export class Reception {
       points.push({ series: statusSeries, timestamp, value: status });
     }
     if (!isUsable(value)) return points;
-    const converted = plainValueOf(value, variable.kind, variable.names);
+    const converted = plainValueOf(value, variable, this.#integers64);
     if (converted === undefined)
       this.#intake.refuse(1, `A value of ${series.name} is not a ${variable.kind}, as its data type is`);
     else points.push({ series, timestamp, value: converted });

@@ -1,7 +1,9 @@
 // Values of OPC UA as numbers and strings.
+import { exactInteger, type WayOfIntegers } from "../integers.ts";
 import type { DataValue } from "./library.ts";
 
-export type PlainKind = "boolean" | "number" | "string" | "enum";
+/** `digits`: an integer of 64 bits that becomes a string. */
+export type PlainKind = "boolean" | "number" | "digits" | "string" | "enum";
 
 /** Of the built-in types: numbers of OPC 10000-6, table 1. */
 const builtIn: Readonly<Record<number, PlainKind>> = {
@@ -14,7 +16,12 @@ const builtIn: Readonly<Record<number, PlainKind>> = {
 };
 
 /** Undefined for types that are neither a number nor a string. */
-export const kindOfType = (builtInType: number): PlainKind | undefined => builtIn[builtInType];
+export const kindOfType = (builtInType: number, integers64: WayOfIntegers): PlainKind | undefined =>
+  integers64 === "string" && (builtInType === int64 || builtInType === uint64)
+    ? "digits"
+    : builtIn[builtInType];
+
+const [int64, uint64] = [8, 9];
 
 /** Whether it is a type that says nothing: BaseDataType. The value decides. */
 export const isAnyType = (builtInType: number): boolean => builtInType === 24;
@@ -22,27 +29,33 @@ export const isAnyType = (builtInType: number): boolean => builtInType === 24;
 /** Good or uncertain; the upper two bits are the severity. */
 export const isUsable = ({ statusCode }: DataValue): boolean => statusCode.value >>> 30 < 2;
 
-/** Undefined for a value that is not of the kind. */
+/** Undefined for a value that is not of the kind; a bigint for an integer that no number holds. */
 export function plainValueOf(
   { value: variant }: DataValue,
-  kind: PlainKind,
-  names: ReadonlyMap<number, string>,
-): number | string | undefined {
+  { kind, names }: { readonly kind: PlainKind; readonly names: ReadonlyMap<number, string> },
+  integers64: WayOfIntegers,
+): number | string | bigint | undefined {
   if (variant?.arrayType !== 0) return undefined;
   const { value, dataType } = variant;
   if (kind === "string") return textOf(value);
-  const number = numberOf(value, dataType);
-  return kind === "enum" && number !== undefined ? (names.get(number) ?? String(number)) : number;
+  const number = Array.isArray(value) ? integerOf(value, dataType) : numberOf(value);
+  if (number === undefined) return undefined;
+  if (kind === "digits") return String(number);
+  const exact = typeof number === "bigint" ? exactInteger(number, integers64) : number;
+  return kind === "enum" ? (names.get(Number(exact)) ?? String(exact)) : exact;
 }
 
-function numberOf(value: unknown, dataType: number): number | undefined {
+function numberOf(value: unknown): number | undefined {
   if (typeof value === "boolean") return value ? 1 : 0;
-  if (typeof value === "number") return value;
-  // 64 bits: the upper and the lower 32.
-  if (!Array.isArray(value) || value.length !== 2) return undefined;
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Of 64 bits: the library has the upper and the lower 32. */
+function integerOf(value: readonly unknown[], dataType: number): bigint | undefined {
+  if (value.length !== 2) return undefined;
   const [upper, lower] = value as [number, number];
-  const isSigned = dataType === 8;
-  return (isSigned ? upper | 0 : upper) * 2 ** 32 + lower;
+  const bits = (BigInt(upper >>> 0) << 32n) | BigInt(lower >>> 0);
+  return dataType === int64 ? BigInt.asIntN(64, bits) : bits;
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,4 +1,5 @@
 // Describes the found variables: type, unit, names of an enumeration, description.
+import type { WayOfIntegers } from "../integers.ts";
 import type { SeriesDescription } from "../records.ts";
 import { browseAll, type FoundVariable } from "./browse.ts";
 import type { OpcUaSettings } from "./configuration.ts";
@@ -26,10 +27,10 @@ const typeDepthMax = 32;
 export async function describeVariables(
   plant: PlantSession,
   found: readonly FoundVariable[],
-  browse: OpcUaSettings["browse"],
+  { browse, integers64 }: Pick<OpcUaSettings, "browse" | "integers64">,
 ): Promise<{ variables: Variable[]; others: number }> {
   const names = seriesNames(found, browse.name);
-  const types = new TypeReader(plant);
+  const types = new TypeReader(plant, integers64);
   const variables: Variable[] = [];
   const step = Math.max(1, Math.floor(plant.perRequest.read / Object.keys(attributes).length));
   for (let at = 0; at < found.length; at += step) {
@@ -77,7 +78,7 @@ const seriesOf = (
   { name, kind, unit, description, dataType }: Described,
 ): SeriesDescription => ({
   name,
-  ...((kind === "string" || kind === "enum") && { isString: true }),
+  ...((kind === "string" || kind === "enum" || kind === "digits") && { isString: true }),
   ...(kind === "boolean" && { isStep: true }),
   ...(unit && { unit }),
   ...(description && { description }),
@@ -145,10 +146,12 @@ interface DataType {
 /** Finds the built-in type of a data type over its supertypes. */
 class TypeReader {
   readonly #plant: PlantSession;
+  readonly #integers64: WayOfIntegers;
   readonly #types = new Map<string, Promise<DataType | "any" | undefined>>();
 
-  constructor(plant: PlantSession) {
+  constructor(plant: PlantSession, integers64: WayOfIntegers) {
     this.#plant = plant;
+    this.#integers64 = integers64;
   }
 
   async read(type: NodeId | undefined, value: DataValue): Promise<DataType | undefined> {
@@ -158,7 +161,7 @@ class TypeReader {
     this.#types.set(id, known);
     const found = await known;
     if (found !== "any") return found;
-    const kind = kindOfType(value.value?.dataType ?? 0);
+    const kind = kindOfType(value.value?.dataType ?? 0, this.#integers64);
     return kind && { kind, name: id, names: new Map() };
   }
 
@@ -167,7 +170,7 @@ class TypeReader {
     for (let depth = 0; depth < typeDepthMax; depth += 1) {
       const number = current.namespace === 0 ? Number(current.value) : Number.NaN;
       if (isAnyType(number)) return current === type ? "any" : undefined;
-      const kind = kindOfType(number);
+      const kind = kindOfType(number, this.#integers64);
       if (kind) return { kind, name: id, names: kind === "enum" ? await this.#names(type) : new Map() };
       const parents = await browseAll(this.#plant, [current], {
         ...{ referenceTypeId: hasSubtype, browseDirection: 1 },
