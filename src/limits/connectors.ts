@@ -63,6 +63,11 @@ export const connectorsLimits = {
     "values",
     "Values of each variable that a connector reads from the history of an OPC UA server in one request.",
   ),
+  connectorOpcUaHistoryAttempts: limit(
+    10,
+    "attempts",
+    "Attempts to read a history that an OPC UA server refuses for a reason that may pass.",
+  ),
   connectorOpcUaSessionMs: limit(
     60_000,
     "ms",

@@ -121,8 +121,8 @@ describe("OPC UA", { skip: isMissing }, () => {
     return file;
   }
 
-  const connect = (file: string, ...words: string[]): RunningProcess =>
-    runMillrace(["connect", file, ...words], { MILLRACE_KEY: adminKey }, temporaryFolder());
+  const connect = (file: string, words: readonly string[] = [], more: NodeJS.ProcessEnv = {}) =>
+    runMillrace(["connect", file, ...words], { MILLRACE_KEY: adminKey, ...more }, temporaryFolder());
 
   async function stopped(connector: RunningProcess): Promise<string> {
     connector.child.kill("SIGINT");
@@ -261,6 +261,22 @@ describe("OPC UA", { skip: isMissing }, () => {
     assert.match(await stopped(connector), /source: works again/);
   });
 
+  test("a clock that is set back leaves no gap", async () => {
+    const file = configured("clock", { ...temperature, endpoint: endpoint(proxy.port) });
+    const clock = new URL("../../../test/support/stepping-clock.ts", import.meta.url).href;
+    const connector = connect(file, [], { NODE_OPTIONS: `--import=${clock}` });
+    await until(async () => subscribedTimes(connector) === 1, "the start");
+    await until(async () => (await pointsOf("clock/Plant/Boiler/Temperature")).length > 1, "values");
+    connector.child.kill("SIGUSR2");
+    proxy.become("closed");
+    await until(async () => connector.output().includes("source: "), "the problem");
+    await pause(1_000);
+    proxy.become("open");
+    await until(async () => subscribedTimes(connector) === 2, `the return: ${connector.output()}`);
+    await assertAllArrived("clock", connector);
+    assert.match(await stopped(connector), /source: works again/);
+  });
+
   test("a subscription that died while the session lives is replaced", async () => {
     const connector = connect(configured("silent", temperature));
     await until(async () => subscribedTimes(connector) === 1, "the start");
@@ -287,6 +303,22 @@ describe("OPC UA", { skip: isMissing }, () => {
       await assertAllArrived("killed", connector);
     }
     await stopped(connector);
+  });
+
+  test("a history that is refused for a while is read again", async () => {
+    const file = configured("refused", temperature);
+    const connector = connect(file);
+    await until(async () => (await pointsOf("refused/Plant/Boiler/Temperature")).length > 0, "the start");
+    connector.child.kill("SIGKILL");
+    await connector.ended;
+    await pause(1_000);
+    await plant.tell({ do: "refuse history", times: 2 });
+    const again = connect(file);
+    await until(async () => again.output().includes("of the history fill"), "the history");
+    await assertAllArrived("refused", again);
+    await stopped(again);
+    const [event] = await api("GET", "events?type=opcua&subtype=outage&source=refused");
+    assert.match(String(event!["description"]), /of 0 the server did not give it/);
   });
 
   test("new variables are found while it runs", async () => {
@@ -319,7 +351,7 @@ describe("OPC UA", { skip: isMissing }, () => {
     const security = { certificates: join(temporaryFolder(), "pki"), mode: "SignAndEncrypt" };
     const source = { endpoint: endpoint(strict.port), security };
     const check = async (more: Json = {}) =>
-      (await connect(configured("safe", { ...source, ...more }), "check").ended).output;
+      (await connect(configured("safe", { ...source, ...more }), ["check"]).ended).output;
     const refused = await check();
     assert.match(
       refused,
@@ -341,7 +373,7 @@ describe("OPC UA", { skip: isMissing }, () => {
   });
 
   test("discover proposes folders with their numbers of variables", async () => {
-    const { output } = await connect(configured("proposal", {}), "discover").ended;
+    const { output } = await connect(configured("proposal", {}), ["discover"]).ended;
     assert.match(output, /# \d: urn:plant/);
     assert.match(output, /- Plant\/Boiler\/\* # 10 variables, 1 with history/);
     assert.match(output, /# 1 variables are neither numbers nor strings/);

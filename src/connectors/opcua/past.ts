@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { SourceRun } from "../source.ts";
 import type { OpcUaSettings } from "./configuration.ts";
-import { type HistoryRange, readHistory } from "./history.ts";
+import { type HistoryRange, type HistoryRefusal, readHistory } from "./history.ts";
 import type { Reception } from "./reception.ts";
 import type { PlantSession } from "./session.ts";
 import type { Variable } from "./variables.ts";
@@ -21,6 +21,16 @@ const aliveEveryMs = 10_000;
 /** How long the first session waits for the last points on the server. */
 const latestMsMax = 10_000;
 const backfillStepMs = 86_400_000;
+/** Of the status of the server. */
+const currentTime = "i=2258";
+const valueAttribute = 13;
+const namesShownMax = 10;
+
+function namesOf(refusals: readonly HistoryRefusal[]): string {
+  const names = refusals.slice(0, namesShownMax).map(({ variable }) => variable.series.name);
+  const more = refusals.length - names.length;
+  return names.join(", ") + (more > 0 ? ` and ${more} more` : "");
+}
 
 export class Past {
   readonly #run: SourceRun;
@@ -77,20 +87,25 @@ export class Past {
     variables: readonly Variable[],
   ): Promise<void> {
     if (sinceMs === undefined) return;
-    const toMs = Date.now();
-    const read = await this.#read(plant, ranges, toMs);
-    const without = variables.length - read.variables;
+    const toMs = await this.#nowMs(plant);
+    const { points, refusals } = await this.#read(plant, ranges, toMs);
+    const unread = refusals.filter(({ isPassing }) => isPassing);
+    const without = variables.length - ranges.length + refusals.length - unread.length;
     const event = {
       sourceId: `opcua:outage:${this.#address}:${sinceMs}`,
       ...{ type: "opcua", subtype: "outage", startTime: sinceMs, endTime: Math.max(sinceMs, toMs) },
       description: [
-        `No values arrived from ${this.#address}. The history filled ${read.points} points;`,
-        `${without} variables have no history`,
+        `No values arrived from ${this.#address}. The history filled ${points} points;`,
+        `${without} variables have no history, of ${unread.length} the server did not give it`,
       ].join(" "),
-      metadata: { variables: String(variables.length), withoutHistory: String(without) },
+      metadata: {
+        ...{ variables: String(variables.length), withoutHistory: String(without) },
+        ...{ unread: String(unread.length) },
+        ...(unread.length > 0 && { unreadSeries: namesOf(unread) }),
+      },
     };
     await this.#run.intake.add({ events: [event], marks: { [marks.outage]: "" } });
-    this.#run.health.tell("source", `${read.points} points of the history fill the outage`);
+    this.#run.health.tell("source", `${points} points of the history fill the outage`);
   }
 
   /** Reads older days, the newest first, back to the date of the configuration. */
@@ -98,34 +113,40 @@ export class Past {
     const { backfillMs } = this.#settings.history;
     if (backfillMs === undefined) return;
     const withHistory = variables.filter(({ hasHistory }) => hasHistory);
-    let toMs = this.#timeOf(marks.backfilled) ?? Date.now();
+    let toMs = this.#timeOf(marks.backfilled) ?? (await this.#nowMs(plant));
     while (toMs > backfillMs && !this.#run.signal.aborted) {
       const fromMs = Math.max(backfillMs, toMs - backfillStepMs);
-      await this.#read(
-        plant,
-        withHistory.map((variable) => ({ variable, fromMs })),
-        toMs,
-      );
+      const ranges = withHistory.map((variable) => ({ variable, fromMs }));
+      const { refusals } = await this.#read(plant, ranges, toMs);
+      const unread = refusals.filter(({ isPassing }) => isPassing);
+      // The next session begins with this day.
+      if (unread.length > 0) throw new Error(`the server did not give that of ${namesOf(unread)}`);
       await this.#run.intake.add({ marks: { [marks.backfilled]: String(fromMs) } });
       toMs = fromMs;
     }
   }
 
   async #read(plant: PlantSession, ranges: readonly HistoryRange[], toMs: number) {
-    const { health } = this.#run;
-    const refused = new Set<Variable>();
     let points = 0;
-    await readHistory(plant, {
+    const refusals = await readHistory(plant, {
       ...{ ranges, toMs },
       onValues: async (variable, values) => {
         points += await this.#reception.takeHistory(variable, values);
       },
-      onRefused: (variable, reason) => {
-        refused.add(variable);
-        health.note("source", `The server has no history of ${variable.series.name}: ${reason}`);
-      },
     });
-    return { points, variables: ranges.length - refused.size };
+    for (const { variable, reason } of refusals) {
+      const message = `The server has no history of ${variable.series.name}: ${reason}`;
+      this.#run.health.note("source", message);
+    }
+    return { points, refusals };
+  }
+
+  /** Ours, or that of the server if it is later: the clock of one of them may be slow. */
+  async #nowMs({ library, session }: PlantSession): Promise<number> {
+    const nodeId = library.coerceNodeId(currentTime);
+    const [found] = await session.read([{ nodeId, attributeId: valueAttribute }]);
+    const time = found?.value?.value;
+    return Math.max(Date.now(), time instanceof Date ? time.getTime() : 0);
   }
 
   async #latest(variables: readonly Variable[]): Promise<(number | undefined)[]> {

@@ -23,6 +23,7 @@ export interface PlantSession {
   readonly perRequest: OperationLimits;
   /** Resolves with the reason when the session is lost. */
   readonly lost: Promise<string>;
+  isLost(): boolean;
   close(): Promise<void>;
 }
 
@@ -47,13 +48,19 @@ const valueAttribute = 13;
 export async function openSession(library: Library, configuration: Configuration): Promise<PlantSession> {
   const certificates = await openCertificates(library, configuration);
   const client = newClient(library, configuration, certificates);
+  const { promise: lost, resolve } = Promise.withResolvers<string>();
+  let isLost = false;
+  const lose = (reason: string) => {
+    isLost = true;
+    resolve(reason);
+  };
   const close = async () => {
+    lose("The connection was closed");
     // In a half-open network no response comes; the client gives up by itself later.
     await Promise.race([client.disconnect().catch(() => {}), pause(limits.connectorOpcUaCloseMs)]);
     await certificates.dispose();
   };
   try {
-    const { promise: lost, resolve: lose } = Promise.withResolvers<string>();
     client.on("connection_lost", () => lose("The connection was lost"));
     client.on("close", () => lose("The connection was closed"));
     client.on("abort", () => lose("The server ended the connection"));
@@ -63,7 +70,7 @@ export async function openSession(library: Library, configuration: Configuration
     session.on("keepalive_failure", () => lose("The server does not respond"));
     const namespaces = await session.readNamespaceArray();
     const perRequest = await readLimits(library, session);
-    return { library, session, namespaces, perRequest, lost, close };
+    return { library, session, namespaces, perRequest, lost, isLost: () => isLost, close };
   } catch (problem) {
     await close();
     throw problem;

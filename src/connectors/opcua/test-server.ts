@@ -20,6 +20,8 @@ export type ServerCommand =
   | { readonly do: "add"; readonly name: string }
   /** The subscriptions die: it publishes nothing more, and says nothing. */
   | { readonly do: "silence" }
+  /** The next reads of the history of the temperature are refused. */
+  | { readonly do: "refuse history"; readonly times: number }
   | { readonly do: "written" };
 
 export const plantNamespace = "urn:plant";
@@ -28,6 +30,7 @@ export const plantNamespace = "urn:plant";
 export type Written = [timeMs: number, value: number][];
 
 interface Node {
+  historyRead(...given: unknown[]): Promise<{ statusCode: object }>;
   setValueFromSource(value: object, status?: object, time?: Date): void;
 }
 
@@ -115,6 +118,8 @@ class Boiler {
         return this.#tick(command.everyMs);
       case "add":
         return this.#add(command.name, "Double", 0);
+      case "refuse history":
+        return this.#refuseHistory(command.times);
       case "written":
         return this.#written;
     }
@@ -189,7 +194,20 @@ class Boiler {
 
   #set(name: string, value: unknown, status = "Good"): void {
     const { node, dataType } = this.#variables.get(name)!;
-    node.setValueFromSource({ dataType, value }, this.#names.StatusCodes[status], new Date());
+    const variant = { dataType, arrayType: 0, value };
+    node.setValueFromSource(variant, this.#names.StatusCodes[status], new Date());
+  }
+
+  #refuseHistory(times: number): void {
+    const { node } = this.#variables.get("Temperature")!;
+    const read = node.historyRead.bind(node);
+    let left = times;
+    node.historyRead = async (...given) => {
+      const result = await read(...given);
+      left -= 1;
+      if (left >= 0) result.statusCode = this.#names.StatusCodes["BadTooManyOperations"]!;
+      return result;
+    };
   }
 
   #tick(everyMs: number): void {
