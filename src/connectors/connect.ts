@@ -45,6 +45,8 @@ export async function connect(words: readonly string[], surroundings: Surroundin
     const action = Object.hasOwn(actions, name) ? actions[name]! : undefined;
     if (!action) throw new UsageError(`There is no action "${name}".\n\n${connectUsage}`);
     const configuration = readConfiguration(file, env);
+    if (values.supervised && "driver" in configuration.source)
+      throw new UsageError("source.driver: the server runs no connector with a module: run it as a service");
     const source = sourceKinds[configuration.source.type]!.make(configuration.source as never);
     if (values["dry-run"]) return await dryRun(source, surroundings);
     return await action(configuration, source, values.supervised ? supervised(surroundings) : surroundings);

@@ -27,9 +27,12 @@ export const sqlSchema = Type.Object(
   {
     type: Type.Literal("sql"),
     url: Type.String({
-      pattern: "^(postgres(ql)?|mysql|mariadb)://",
+      pattern: "^[a-z][a-z0-9+.-]*:",
       description: "`postgres://user:password@host/database`, or `mysql://...` for MySQL and MariaDB",
     }),
+    driver: Type.Optional(
+      Type.String({ minLength: 1, description: "The file of a module that reads another database" }),
+    ),
     timeout: Type.Optional(Type.String({ description: "The longest time of a query; default 10m" })),
     queries: Type.Array(querySchema, { minItems: 1 }),
   },

@@ -9,7 +9,8 @@ import { durationIn } from "../quantities.ts";
 import type { SourceRecords } from "../records.ts";
 import { recordMaker, type SourceTableRow } from "../row-records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
-import type { PlantDatabase } from "./database.ts";
+import type { DatabaseOptions, PlantDatabase } from "./database.ts";
+import { openByDriver } from "./driver.ts";
 import { openMysql } from "./mysql.ts";
 import { openPostgres } from "./postgres.ts";
 import { type SqlConfiguration, type SqlQuery, sqlSchema } from "./sql-configuration.ts";
@@ -29,6 +30,12 @@ interface Position {
 const seenMax = 10_000;
 const retryMs = 5_000;
 
+/** By the protocol of the address. */
+const drivers: Readonly<Record<string, (options: DatabaseOptions) => Promise<PlantDatabase>>> = {
+  ...{ "postgres:": openPostgres, "postgresql:": openPostgres },
+  ...{ "mysql:": openMysql, "mariadb:": openMysql },
+};
+
 class SqlSource implements PlantSource {
   readonly address: string;
   readonly #configuration: SqlConfiguration;
@@ -37,6 +44,8 @@ class SqlSource implements PlantSource {
     this.#configuration = configuration;
     const { protocol, host, pathname } = new URL(configuration.url);
     this.address = `${protocol}//${host}${pathname}`;
+    if (configuration.driver === undefined && !Object.hasOwn(drivers, protocol))
+      throw new UsageError(`source.url: ${protocol}// needs a driver: see docs/connectors.md`);
     const repeated = duplicatesIn(configuration.queries.map(({ name }) => name));
     // They would have one position, and each would skip rows of the other.
     if (repeated.length > 0) throw new UsageError(`source.queries: several have the name ${repeated[0]}`);
@@ -104,9 +113,10 @@ class SqlSource implements PlantSource {
     signal: AbortSignal,
     work: (database: PlantDatabase) => Promise<Result>,
   ): Promise<Result> {
-    const { url, timeout = "10m" } = this.#configuration;
-    const open = /^postgres/.test(url) ? openPostgres : openMysql;
-    const database = await open({ url, timeoutMs: durationIn(timeout, "source.timeout") });
+    const { url, driver, timeout = "10m" } = this.#configuration;
+    const options = { url, timeoutMs: durationIn(timeout, "source.timeout") };
+    const open = drivers[new URL(url).protocol];
+    const database = await (driver === undefined ? open!(options) : openByDriver(driver, options));
     const closing = addAbortListener(signal, () => void database.close());
     try {
       return await work(database);
