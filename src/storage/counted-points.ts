@@ -37,6 +37,7 @@ export function countedPoints(points: PointsStore, { written, read }: Counts): P
       written(count);
     },
     delete: (series, range) => points.delete(series, range),
+    oldPoints: (series, blocksMax) => points.oldPoints(series, blocksMax),
     stats: () => points.stats(),
     close: () => points.close(),
   };

@@ -11,6 +11,7 @@ export const fencedPoints = (points: PointsStore, check: () => void): PointsStor
   aggregate: (query) => points.aggregate(query),
   latest: (series, beforeMs) => points.latest(series, beforeMs),
   delete: (series, range) => points.delete(series, range),
+  oldPoints: (series, blocksMax) => points.oldPoints(series, blocksMax),
   stats: () => points.stats(),
   close: () => points.close(),
 });

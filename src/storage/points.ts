@@ -96,6 +96,26 @@ export interface AggregateColumns {
   readonly columns: readonly Float64Array[];
 }
 
+/** The old points of one series: those from `fromMs`, or all, until `beforeMs`. */
+export interface OldPointsQuery extends PointSeries {
+  readonly fromMs?: number;
+  readonly beforeMs: number;
+}
+
+/** What a deletion of all points before `endMs` removes. It reads and rewrites no point. */
+export interface OldPoints {
+  /** At most `beforeMs`. A block with points on both sides of `beforeMs` is not before `endMs`. */
+  readonly endMs: number;
+  /** An overwritten point may count twice until both versions are in one block. */
+  readonly points: number;
+  /** Whole blocks; in a store without blocks, days of UTC with points. */
+  readonly blocks: number;
+  /** The time of the first point; absent without points. */
+  readonly firstMs?: number;
+  /** There are further whole blocks: the next query starts at `endMs`, unless these points are deleted. */
+  readonly hasMore: boolean;
+}
+
 /** A damaged part of the store: its position, the expected content and the content found. */
 export interface Damage {
   readonly file: string;
@@ -125,6 +145,11 @@ export interface PointsStore {
   latest(series: readonly PointSeries[], beforeMs: number): Promise<(Point | undefined)[]>;
   /** Deletes the points in the range; without a range, all points of the series. */
   delete(series: SeriesId, range?: TimeRange): Promise<void>;
+  /**
+   * Counts what can be deleted in whole blocks, for each series in order and in at most `blocksMax` blocks,
+   * without reading the points.
+   */
+  oldPoints(series: readonly OldPointsQuery[], blocksMax: number): Promise<OldPoints[]>;
   stats(): Promise<PointsStats>;
   /** Completes accepted writes, then closes the files. */
   close(): Promise<void>;

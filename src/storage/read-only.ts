@@ -21,6 +21,7 @@ export const readOnlyPoints = (points: PointsStore): PointsStore => ({
   scan: (query) => points.scan(query),
   aggregate: (query) => points.aggregate(query),
   latest: (series, beforeMs) => points.latest(series, beforeMs),
+  oldPoints: (series, blocksMax) => points.oldPoints(series, blocksMax),
   stats: () => points.stats(),
   close: () => points.close(),
 });

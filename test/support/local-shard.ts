@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { Shard } from "../../src/storage/embedded-points/shard.ts";
 import type {
   LatestQuery,
+  OldPointsInput,
   OpenShardCall,
   RecordToApply,
   ShardSettings,
@@ -97,6 +98,7 @@ export class LocalShard {
     scan: (query: ScanQuery) => this.#shard.scan(query),
     aggregate: (query: AggregateQuery) => this.#shard.aggregate(query),
     latest: (query: LatestQuery) => this.#shard.latest(query),
+    oldPoints: (input: OldPointsInput) => this.#shard.oldPoints(input),
     stats: () => this.#shard.stats(),
     freeze: () => this.#shard.freeze(),
     thaw: () => this.#shard.thaw(),

@@ -8,6 +8,8 @@ import { concatRanges, kindOf, noPointsOf } from "../point-columns.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
+  OldPoints,
+  OldPointsQuery,
   Point,
   PointBatch,
   PointColumns,
@@ -21,6 +23,7 @@ import { ClickHouseClient, ClickHouseError } from "./client.ts";
 import { readOnlyTables, replicaProblems } from "./doctor.ts";
 import { findLatest, latestSeriesMax } from "./latest.ts";
 import type { ClickHouseLocation } from "./location.ts";
+import { findOldPoints } from "./old-points.ts";
 import { createTables } from "./schema.ts";
 import { noSql, type Sql, sql } from "./sql.ts";
 import { summariesIn, summaryStatement } from "./summaries.ts";
@@ -165,6 +168,10 @@ class ClickHousePoints implements PointsStore {
 
   delete(series: SeriesId, range: TimeRange = everything): Promise<void> {
     return this.#writes.delete({ series, ...range });
+  }
+
+  oldPoints(series: readonly OldPointsQuery[]): Promise<OldPoints[]> {
+    return findOldPoints(this.#client, series);
   }
 
   async stats(): Promise<PointsStats> {

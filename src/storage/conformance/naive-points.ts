@@ -4,6 +4,8 @@ import type { TimeRange } from "../../lib/time.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
+  OldPoints,
+  OldPointsQuery,
   Point,
   PointBatch,
   PointColumns,
@@ -15,6 +17,8 @@ import type {
   SeriesId,
 } from "../points.ts";
 import { firstAtOrAfter, naiveAggregate } from "./naive-aggregate.ts";
+
+const dayMs = 86_400_000;
 
 interface NaivePoints {
   readonly times: number[];
@@ -61,6 +65,20 @@ export class NaivePointsStore implements PointsStore {
     const count = Math.max(0, firstAtOrAfter(times, range.endMs) - from);
     times.splice(from, count);
     values.splice(from, count);
+  }
+
+  /** Days are its blocks. */
+  async oldPoints(series: readonly OldPointsQuery[]): Promise<OldPoints[]> {
+    return series.map((one) => {
+      const { times } = this.#read(one.series);
+      const endMs = Math.floor(one.beforeMs / dayMs) * dayMs;
+      const old = times.filter((timeMs) => timeMs >= (one.fromMs ?? -Infinity) && timeMs < endMs);
+      const blocks = new Set(old.map((timeMs) => Math.floor(timeMs / dayMs))).size;
+      return {
+        ...{ endMs, blocks, points: old.length, hasMore: false },
+        ...(old.length > 0 && { firstMs: old[0]! }),
+      };
+    });
   }
 
   async stats(): Promise<PointsStats> {

@@ -86,6 +86,7 @@ export function pointsConformance(name: string, open: () => Promise<StoreUnderTe
     describe("batches", () => batches(scenario));
     describe("reads", () => reads(scenario));
     describe("lookups", () => lookups(scenario));
+    describe("old points", () => oldPoints(scenario));
     describe("deletes", () => deletes(scenario));
     describe("aggregates", () => aggregates(scenario));
     describe("durability", () => durability(scenario));
@@ -215,6 +216,55 @@ function reads(scenario: Scenario): void {
     await store.append(batchOf([pump, at("5=1 50=2")], [motor, at("30=3")]));
     assert.deepEqual(await times(store, { limit: 100, includeOutside: true }), [5, 50]);
     assert.deepEqual(await times(store, { limit: 100 }), []);
+  });
+}
+
+const dayMs = 86_400_000;
+
+/** Points of some days, three a day, some before 1970. */
+const daysOf = (days: readonly number[]): [number, number][] =>
+  days.flatMap((day) => [0, 1_000, dayMs - 1].map((ms): [number, number] => [day * dayMs + ms, day]));
+
+function oldPoints(scenario: Scenario): void {
+  scenario("a deletion up to the end of the old points removes as many as counted", async (test) => {
+    const all = daysOf([-2, -1, 0, 1, 7, 8]);
+    await test.store.append(batchOf([pump, all], [motor, all.slice(3)], [valve, [[5, "shut"]]]));
+    const store = (await test.restart?.()) ?? test.store;
+    for (const days of [-2, 0, 5, 8, 20]) {
+      const beforeMs = days * dayMs + 500;
+      const wanted = [pump, motor, 99 * 4096, valve].map((series) => {
+        return { series, isString: series === valve, beforeMs };
+      });
+      const before = await Promise.all(wanted.map((one) => pointsOf(store, one.series, one.isString)));
+      const found = await store.oldPoints(wanted, 1_000);
+      for (const [i, { series, isString }] of wanted.entries()) {
+        const { endMs, points, firstMs } = found[i]!;
+        assert.ok(endMs <= beforeMs);
+        const old = before[i]!.filter(([timeMs]) => timeMs < endMs);
+        assert.equal(points, old.length);
+        assert.equal(firstMs, old[0]?.[0]);
+        await store.delete(series, { startMs: -Infinity, endMs });
+        assert.deepEqual(await pointsOf(store, series, isString), before[i]!.slice(old.length));
+      }
+      const again = await store.oldPoints(wanted, 1_000);
+      assert.deepEqual(again.map(({ points, blocks }) => points + blocks), [0, 0, 0, 0]);
+    }
+    assert.deepEqual(await pointsOf(store, pump), []);
+  });
+
+  scenario("old points are counted again from a time, and points that come late count", async ({ store }) => {
+    const all = daysOf([0, 1, 2]);
+    await store.append(batchOf([pump, all]));
+    const query = { series: pump, isString: false, beforeMs: 10 * dayMs };
+    const pointsFrom = async (more: { fromMs?: number }) =>
+      (await store.oldPoints([{ ...query, ...more }], 1_000))[0]!.points;
+    assert.equal(await pointsFrom({}), 9);
+    assert.equal(await pointsFrom({ fromMs: dayMs + 1_000 }), 5);
+    await store.delete(pump, { startMs: -Infinity, endMs: 10 * dayMs });
+    assert.equal(await pointsFrom({}), 0);
+    await store.append(batchOf([pump, [[dayMs, 7]]]));
+    assert.equal(await pointsFrom({}), 1);
+    assert.deepEqual(await pointsOf(store, pump), [[dayMs, 7]]);
   });
 }
 

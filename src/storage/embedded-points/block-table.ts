@@ -6,6 +6,7 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import { LruCache } from "../../lib/lru-cache.ts";
+import type { TimeRange } from "../../lib/time.ts";
 import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts";
@@ -38,6 +39,24 @@ interface BlockBounds {
 
 export interface BlockRow extends BlockBounds, RowContent {
   readonly checksum: number;
+}
+
+/** Sums over blocks; those over none are null. */
+interface CountedBlocks {
+  readonly blocks: number;
+  readonly points: number | null;
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+}
+
+export interface WholeBlocks {
+  readonly blocks: number;
+  readonly points: number;
+  readonly firstMs?: number;
+  /** The start of the first block after them. */
+  readonly nextMs?: number;
+  /** It ends after the range. */
+  readonly isNextCut?: boolean;
 }
 
 /** A row of the table, not yet verified. */
@@ -233,6 +252,22 @@ export class BlockTable {
     for (const row of this.#statements.between.iterate(series, kind, startMs, endMs)) yield rowOf(key, row);
   }
 
+  /**
+   * Counts the blocks that are wholly in the range, up to `most` of them: the first ones. They are not
+   * verified.
+   */
+  wholeBlocks({ series, kind }: PointSetKey, { startMs, endMs }: TimeRange, most: number): WholeBlocks {
+    const counted = this.#statements.whole.get(series, kind, startMs, endMs, endMs, most);
+    const { blocks, points, firstMs, lastMs } = counted as unknown as CountedBlocks;
+    const fromMs = lastMs === null ? startMs : lastMs + 1;
+    const next = this.#statements.bounds.get(series, kind, fromMs) as BlockBounds | undefined;
+    return {
+      ...{ blocks, points: points ?? 0 },
+      ...(firstMs !== null && { firstMs }),
+      ...(next && { nextMs: next.firstMs, isNextCut: next.lastMs >= endMs }),
+    };
+  }
+
   /** The encoded block. Throws `DamageFound`. */
   readBytes(key: PointSetKey, row: BlockRow): Uint8Array {
     return orDamageFound(key, row, () => {
@@ -420,6 +455,8 @@ function prepare(
   | "before"
   | "from"
   | "between"
+  | "whole"
+  | "bounds"
   | "data"
   | "insert"
   | "insertData"
@@ -440,6 +477,15 @@ function prepare(
     between: sql(`
       SELECT ${columns} FROM block
       WHERE ${ofKey} AND first_ms >= ? AND first_ms < ? ORDER BY first_ms`),
+    // In the order of the key, so that SQLite stops at the limit.
+    whole: sql(`
+      SELECT count(*) AS blocks, sum(count) AS points, min(first_ms) AS firstMs, max(last_ms) AS lastMs
+      FROM (
+        SELECT first_ms, last_ms, count FROM block
+        WHERE ${ofKey} AND first_ms >= ? AND first_ms < ? AND last_ms < ? ORDER BY first_ms LIMIT ?)`),
+    bounds: sql(`
+      SELECT data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count FROM block
+      WHERE ${ofKey} AND first_ms >= ? ORDER BY first_ms LIMIT 1`),
     data: sql("SELECT bytes FROM data WHERE id = ?"),
     insert: sql("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?)"),
     insertData: sql("INSERT INTO data (bytes) VALUES (?)"),

@@ -18,6 +18,8 @@ import type {
   CopyablePoints,
   Damage,
   FrozenPoints,
+  OldPoints,
+  OldPointsQuery,
   Point,
   PointBatch,
   PointColumns,
@@ -274,6 +276,20 @@ class EmbeddedPoints implements CopyablePoints {
     });
     await Promise.all(lookups);
     return points;
+  }
+
+  async oldPoints(series: readonly OldPointsQuery[], blocksMax: number): Promise<OldPoints[]> {
+    const { shards } = this.#parts;
+    const found: OldPoints[] = [];
+    const parts = Map.groupBy(series.keys(), (index) => shardOf(series[index]!.series, shards.length));
+    await Promise.all(
+      [...parts].map(async ([shard, indexes]) => {
+        const some = indexes.map((index) => series[index]!);
+        const results = await shards[shard]!.call("oldPoints", { series: some, blocksMax });
+        for (const [i, index] of indexes.entries()) found[index] = results[i]!;
+      }),
+    );
+    return found;
   }
 
   async stats(): Promise<PointsStats> {

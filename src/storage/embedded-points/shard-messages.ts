@@ -4,6 +4,8 @@ import type {
   AggregateColumns,
   AggregateQuery,
   Damage,
+  OldPoints,
+  OldPointsQuery,
   Point,
   PointColumns,
   PointSeries,
@@ -15,6 +17,11 @@ import type { ShardIdentity } from "./stored-shard-state.ts";
 export interface LatestQuery {
   readonly series: readonly PointSeries[];
   readonly beforeMs: number;
+}
+
+export interface OldPointsInput {
+  readonly series: readonly OldPointsQuery[];
+  readonly blocksMax: number;
 }
 
 export interface LatestResult {
@@ -36,6 +43,7 @@ export interface ShardCalls {
   scan: { input: ScanQuery; result: PointColumns };
   aggregate: { input: AggregateQuery; result: AggregateColumns };
   latest: { input: LatestQuery; result: (LatestResult | undefined)[] };
+  oldPoints: { input: OldPointsInput; result: OldPoints[] };
   stats: { input: undefined; result: ShardStats };
   /** Returns when every change up to this sequence number is in blocks on disk. */
   checkpoint: { input: number; result: undefined };

@@ -73,6 +73,7 @@ class ShardWorker {
     scan: (query, id) => this.#sendColumns(id, this.#shard.scan(query)),
     aggregate: (query, id) => this.#sendResult(id, this.#shard.aggregate(query)),
     latest: (query, id) => this.#sendResult(id, this.#shard.latest(query)),
+    oldPoints: (input, id) => this.#sendResult(id, this.#shard.oldPoints(input)),
     stats: (_, id) => this.#sendResult(id, this.#shard.stats()),
     checkpoint: (sequence, id) => {
       this.#shard.startCheckpoint(sequence);

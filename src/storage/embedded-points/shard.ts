@@ -4,6 +4,7 @@ import { kindOf, numberKind, type PointValues, stringKind, type ValueKind } from
 import type {
   AggregateColumns,
   AggregateQuery,
+  OldPoints,
   PointColumns,
   PointRuns,
   ScanQuery,
@@ -14,9 +15,14 @@ import { type Change, shardOf } from "./change.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
 import { Head } from "./head.ts";
 import { readRecord } from "./journal-record.ts";
+import { findOldPoints } from "./old-points.ts";
 import { SeriesReader } from "./series-reader.ts";
+<<<<<<< HEAD
 import type { LatestQuery, LatestResult, ShardStats } from "./shard-messages.ts";
 import type { SharedBlocks } from "./shared-blocks.ts";
+=======
+import type { LatestQuery, LatestResult, OldPointsInput, ShardStats } from "./shard-messages.ts";
+>>>>>>> 76950ca (Count the points that a deletion of whole blocks removes)
 
 /**
  * A head is flushed when it has grown by the points of so many blocks, so that a burst of writes is encoded
@@ -134,6 +140,13 @@ export class Shard {
         return point && { point, isNewest: reader.hasNoPointFrom(beforeMs) };
       }),
     );
+  }
+
+  oldPoints({ series, blocksMax }: OldPointsInput): OldPoints[] {
+    return series.map((one) => {
+      const key: PointSetKey = { series: one.series, kind: kindOf(one.isString) };
+      return findOldPoints(this.#table, { key, head: this.#heads[key.kind]!.get(key.series) }, one, blocksMax);
+    });
   }
 
   stats(): ShardStats {
