@@ -16,6 +16,7 @@ import { modelFailures } from "./errors/models.ts";
 import { odataFailures } from "./errors/odata.ts";
 import { recordFailures } from "./errors/records.ts";
 import { requestFailures } from "./errors/requests.ts";
+import { retentionFailures } from "./errors/retention.ts";
 import { suggestionFailures } from "./errors/suggestions.ts";
 import { transformationFailures } from "./errors/transformations.ts";
 import { invariant } from "./lib/invariant.ts";
@@ -30,6 +31,7 @@ export const catalogue = {
   ...fileFailures,
   ...backupFailures,
   ...modelFailures,
+  ...retentionFailures,
   ...suggestionFailures,
   ...transformationFailures,
   ...configurationFailures,

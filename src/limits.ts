@@ -18,6 +18,7 @@ import { modelsLimits } from "./limits/models.ts";
 import { odataLimits } from "./limits/odata.ts";
 import { recordsLimits } from "./limits/records.ts";
 import { requestsLimits } from "./limits/requests.ts";
+import { retentionLimits } from "./limits/retention.ts";
 import { sqlLimits } from "./limits/sql.ts";
 import { suggestionsLimits } from "./limits/suggestions.ts";
 import { tablesLimits } from "./limits/tables.ts";
@@ -32,6 +33,7 @@ export const limitsBySubject = {
   "Sequences and raw data": tablesLimits,
   "Files and disk": filesLimits,
   "Time series and datapoints": datapointsLimits,
+  Retention: retentionLimits,
   Computations: computationsLimits,
   Suggestions: suggestionsLimits,
   Models: modelsLimits,
@@ -53,6 +55,7 @@ const described = {
   ...tablesLimits,
   ...filesLimits,
   ...datapointsLimits,
+  ...retentionLimits,
   ...computationsLimits,
   ...suggestionsLimits,
   ...modelsLimits,

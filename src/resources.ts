@@ -71,6 +71,9 @@ import {
 import { relationshipModel } from "./resources/relationships/relationships.odata.ts";
 import { relationshipRoutes } from "./resources/relationships/relationships.rest.ts";
 import { relationshipTable } from "./resources/relationships/schema.ts";
+import { retentionModel } from "./resources/retention/retention.odata.ts";
+import { retentionRoutes } from "./resources/retention/retention.rest.ts";
+import { retentionTable } from "./resources/retention/schema.ts";
 import { timedSequences } from "./resources/sequences/changes.ts";
 import {
   ownedSequenceRows,
@@ -221,6 +224,13 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     odata: suggestionModel,
     search: noSearch,
     timed: none("a restored suggestion is a new one, and keeps only its state"),
+  },
+  retention: {
+    tables: [retentionTable],
+    routes: retentionRoutes,
+    odata: retentionModel,
+    search: noSearch,
+    timed: none("a restored rule is a new one"),
   },
   contents: {
     tables: [],

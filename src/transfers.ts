@@ -14,6 +14,7 @@ import { projectArchive } from "./resources/projects/projects.archive.ts";
 import { rawArchive } from "./resources/raw/raw.archive.ts";
 import { rawImport } from "./resources/raw/raw.import.ts";
 import { relationshipArchive } from "./resources/relationships/relationships.archive.ts";
+import { retentionArchive } from "./resources/retention/retention.archive.ts";
 import { sequenceArchive } from "./resources/sequences/sequences.archive.ts";
 import { suggestionArchive } from "./resources/suggestions/suggestions.archive.ts";
 import { timeSeriesArchive } from "./resources/timeseries/timeseries.archive.ts";
@@ -81,6 +82,7 @@ export const transfers = {
   },
   relationships: { archive: relationshipArchive, import: noFileFormat },
   suggestions: { archive: suggestionArchive, import: noFileFormat },
+  retention: { archive: retentionArchive, import: noFileFormat },
   contents: { archive: noRecords, import: noRecords },
   trends: { archive: trendArchive, import: noFileFormat },
   connectors: {

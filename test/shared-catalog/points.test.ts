@@ -65,6 +65,7 @@ describe("two servers on one ClickHouse", { skip }, () => {
       scan: (query) => any().scan(query),
       aggregate: (query) => any().aggregate(query),
       latest: (series, beforeMs) => any().latest(series, beforeMs),
+      oldPoints: (series, blocksMax) => any().oldPoints(series, blocksMax),
       stats: () => any().stats(),
       close: async () => {},
     };

@@ -8,6 +8,7 @@ import { groupSamples } from "../../src/resources/groups/groups.samples.ts";
 import { identitySamples } from "../../src/resources/identities/identities.samples.ts";
 import { rawSamples } from "../../src/resources/raw/raw.samples.ts";
 import { relationshipSamples } from "../../src/resources/relationships/relationships.samples.ts";
+import { retentionSamples } from "../../src/resources/retention/retention.samples.ts";
 import { sequenceSamples } from "../../src/resources/sequences/sequences.samples.ts";
 import { suggestionSamples } from "../../src/resources/suggestions/suggestions.samples.ts";
 import { timeSeriesSamples } from "../../src/resources/timeseries/timeseries.samples.ts";
@@ -34,6 +35,7 @@ export const samples: Readonly<Record<ResourceName, SamplePart | Pick<SamplePart
   sequences: sequenceSamples,
   relationships: relationshipSamples,
   suggestions: suggestionSamples,
+  retention: retentionSamples,
   contents: noRecords,
   trends: trendSamples,
   connectors: none("connectors report themselves: see connectors.api.test.ts"),

@@ -247,7 +247,10 @@ function oldPoints(scenario: Scenario): void {
         assert.deepEqual(await pointsOf(store, series, isString), before[i]!.slice(old.length));
       }
       const again = await store.oldPoints(wanted, 1_000);
-      assert.deepEqual(again.map(({ points, blocks }) => points + blocks), [0, 0, 0, 0]);
+      assert.deepEqual(
+        again.map(({ points, blocks }) => points + blocks),
+        [0, 0, 0, 0],
+      );
     }
     assert.deepEqual(await pointsOf(store, pump), []);
   });

@@ -1,4 +1,5 @@
-// Old points are counted and deleted in whole blocks, for random points and checkpoints, and no block is read.
+// Old points are counted and deleted in whole blocks, for random points and checkpoints, and no block is
+// read.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -64,7 +65,8 @@ it(`whole blocks before a time are counted and deleted, PROOF_SEED=${seed}`, () 
     }
     assert.deepEqual(steps, { points: old.length, blocks: whole, fromMs: endMs });
     // Without their bytes, these blocks can be deleted but not read.
-    database.prepare("UPDATE data SET bytes = x'00' WHERE id IN (SELECT data_id FROM block WHERE last_ms < ?)")
+    database
+      .prepare("UPDATE data SET bytes = x'00' WHERE id IN (SELECT data_id FROM block WHERE last_ms < ?)")
       .run(endMs);
     shard.apply({ kind: "delete", series: pump, range: { startMs: -Infinity, endMs } });
     assert.deepEqual([...shard.scan(all).times], times.slice(old.length));

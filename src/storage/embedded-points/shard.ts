@@ -145,7 +145,12 @@ export class Shard {
   oldPoints({ series, blocksMax }: OldPointsInput): OldPoints[] {
     return series.map((one) => {
       const key: PointSetKey = { series: one.series, kind: kindOf(one.isString) };
-      return findOldPoints(this.#table, { key, head: this.#heads[key.kind]!.get(key.series) }, one, blocksMax);
+      return findOldPoints(
+        this.#table,
+        { key, head: this.#heads[key.kind]!.get(key.series) },
+        one,
+        blocksMax,
+      );
     });
   }
 

@@ -1,0 +1,26 @@
+// Limits of the retention of datapoints.
+import { limit } from "./limit.ts";
+
+export const retentionLimits = {
+  retentionRulesMax: limit(1_000, "rules", "Retention rules of a project. A further one is refused."),
+  retentionDaysMax: limit(36_500, "days", "`keepDays` of a retention rule. A larger number is refused."),
+  retentionDelayMs: limit(
+    24 * 3_600_000,
+    "ms",
+    "After a change of the retention rules of a project, none of them removes points for this long. " +
+      "A rule that was due longer ago waits as long: its server was off, or its clock was set.",
+  ),
+  retentionIntervalMs: limit(3_600_000, "ms", "From one run of a retention rule to the next."),
+  retentionTickMs: limit(60_000, "ms", "From one look for due retention rules to the next."),
+  retentionSeriesAtOnce: limit(32, "series", "Series whose old points a retention rule deletes at once."),
+  retentionBlocksAtOnce: limit(
+    16,
+    "blocks",
+    "Blocks of a series that a retention rule deletes at once. More take several deletions, with pauses.",
+  ),
+  retentionPreviewSeriesMax: limit(
+    1_000,
+    "series",
+    "Series that one preview of a retention rule counts. The next request continues at the cursor.",
+  ),
+} as const;

@@ -1,0 +1,194 @@
+// Retention rules: how long the points of some series are kept. Without a rule, points are kept for ever.
+//
+// A rule acts for the project, not for its author: also on series that come under its target later. So a
+// caller may write a rule only with the right to delete points of every series that it targets, which for a
+// subtree includes series to come.
+import { permittedRecords } from "../../access/caller.ts";
+import type { RequestContext } from "../../context.ts";
+import { fail } from "../../errors.ts";
+import { limits } from "../../limits.ts";
+import {
+  and,
+  equals,
+  everything,
+  type Filter,
+  not,
+  nothing,
+  oneOf,
+  or,
+  related,
+} from "../../query/filter.ts";
+import { byId, type Page, type PageQuery } from "../../query/page.ts";
+import { type CatalogReader, type CatalogWriter, UniqueViolation } from "../../storage/catalog.ts";
+import { existingRecords } from "../../storage/existing-records.ts";
+import { readPage } from "../../storage/read-page.ts";
+import { refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
+import { changeValues } from "../common/changes.ts";
+import { existingRows } from "../timeseries/rows.ts";
+import { timeSeriesTable } from "../timeseries/schema.ts";
+import { permittedSeries } from "../timeseries/timeseries.ts";
+import { type RetentionRule, type RetentionTarget, retentionTable } from "./schema.ts";
+import { targetOf } from "./targets.ts";
+
+export type { RetentionRule, RetentionTarget } from "./schema.ts";
+
+export type NewRetentionRule = RetentionTarget & Pick<RetentionRule, "name" | "keepDays">;
+
+export interface RetentionChange {
+  readonly id: number;
+  readonly name?: string | undefined;
+  readonly keepDays?: number | undefined;
+}
+
+/** The rules for series, subtrees and projects that the caller may read. */
+function visibleRules(ctx: RequestContext): Filter {
+  const scope = permittedRecords(ctx.caller, "timeSeriesAcl", "READ");
+  const series = permittedSeries(ctx, "READ");
+  const isUnlimited = scope.kind === "everything";
+  const isOfSeries = not(equals("seriesId", null));
+  return or(
+    series.kind === "everything"
+      ? isOfSeries
+      : and(isOfSeries, related("seriesId", timeSeriesTable.name, series)),
+    isUnlimited ? not(equals("assetId", null)) : scope,
+    isUnlimited ? equals("wholeProject", true) : nothing,
+  );
+}
+
+/** One page of the rules that the caller may see, by id. */
+export function listRules(
+  ctx: RequestContext,
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
+): Promise<Page<RetentionRule>> {
+  const visible = and(visibleRules(ctx), filter);
+  return ctx.catalog.read(ctx.projectId, (tx) =>
+    readPage(tx, retentionTable, { filter: visible, order: byId, page }),
+  );
+}
+
+/** Counts the matching rules that the caller may see. */
+export const countRules = (ctx: RequestContext, filter: Filter): Promise<number> => {
+  const visible = and(visibleRules(ctx), filter);
+  return ctx.catalog.read(ctx.projectId, (tx) => tx.count(retentionTable, visible));
+};
+
+/** Refuses (404) an unknown rule. */
+export async function getRule(ctx: RequestContext, id: number): Promise<RetentionRule> {
+  const visible = visibleRules(ctx);
+  const named = { ids: [id], field: "retentionRuleId", status: 404 } as const;
+  const [found] = await ctx.catalog.read(ctx.projectId, (tx) =>
+    existingRecords(tx, retentionTable, visible, named),
+  );
+  return found!;
+}
+
+/**
+ * Creates all rules or none, and returns them in the same order. Refuses (400) unknown series and assets,
+ * (403) a target with series whose points the caller may not delete, and (409) a target that has a rule.
+ */
+export async function createRules(
+  ctx: RequestContext,
+  items: readonly NewRetentionRule[],
+): Promise<RetentionRule[]> {
+  const nowMs = ctx.system.nowMs();
+  const rows = items.map((item): RetentionRule => ({
+    ...item,
+    ...{ id: ctx.ids.next(), nextTime: nextTimeAfterChange(nowMs), removedPoints: 0 },
+    ...{ createdTime: nowMs, lastUpdatedTime: nowMs },
+  }));
+  try {
+    return await ctx.catalog.write(ctx.projectId, async (tx) => {
+      await refuseUndeletable(ctx, tx, items);
+      if ((await tx.count(retentionTable, everything)) + rows.length > limits.retentionRulesMax)
+        throw fail("retention-rules-many", { limit: limits.retentionRulesMax });
+      await tx.insert(retentionTable, rows);
+      await delayAll(tx, nowMs);
+      return rows;
+    });
+  } catch (problem) {
+    if (!(problem instanceof UniqueViolation)) throw problem;
+    throw fail("retention-rule-exists", {});
+  }
+}
+
+/**
+ * Changes all rules or none, and returns them in the same order. Refuses (400) unknown and repeated ids, and
+ * (403) a target with series whose points the caller may not delete.
+ */
+export async function updateRules(
+  ctx: RequestContext,
+  changes: readonly RetentionChange[],
+): Promise<RetentionRule[]> {
+  const ids = changes.map(({ id }) => id);
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
+    const before = await writableRules(ctx, tx, ids);
+    const nowMs = ctx.system.nowMs();
+    const after = before.map((row, i) => changeValues(row, { ...changes[i]! }, nowMs));
+    await tx.replace(
+      retentionTable,
+      after.filter((row, i) => row !== before[i]),
+    );
+    if (after.every((row, i) => row.keepDays === before[i]!.keepDays)) return after;
+    await delayAll(tx, nowMs);
+    return after.map((row) => ({ ...row, nextTime: nextTimeAfterChange(nowMs) }));
+  });
+}
+
+/**
+ * Deletes all rules or none: their series come under a less specific rule, or keep their points for ever.
+ * Refuses as a change.
+ */
+export async function deleteRules(ctx: RequestContext, ids: readonly number[]): Promise<void> {
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await writableRules(ctx, tx, ids);
+    await tx.remove(retentionTable, oneOf("id", ids));
+    await delayAll(tx, ctx.system.nowMs());
+  });
+}
+
+async function writableRules(
+  ctx: RequestContext,
+  tx: CatalogReader,
+  ids: readonly number[],
+): Promise<RetentionRule[]> {
+  const rules = await existingRecords(tx, retentionTable, visibleRules(ctx), { ids, field: "items" });
+  await refuseUndeletable(ctx, tx, rules);
+  return rules;
+}
+
+const nextTimeAfterChange = (nowMs: number): number => nowMs + limits.retentionDelayMs;
+
+/** A change of one rule can change which one counts for a series of another, so all of them wait. */
+async function delayAll(tx: CatalogWriter, nowMs: number): Promise<void> {
+  const page = { limit: limits.retentionRulesMax };
+  const rules = await tx.find(retentionTable, { filter: everything, order: byId, page, fields: ["id"] });
+  const nextTime = nextTimeAfterChange(nowMs);
+  await tx.setColumns(
+    retentionTable,
+    ["nextTime"],
+    rules.map(({ id }) => ({ id, nextTime })),
+  );
+}
+
+/**
+ * Refuses targets unless the caller may delete the points of all their series: (400) series and assets that
+ * the caller may not see, and (403) others.
+ */
+export async function refuseUndeletable(
+  ctx: RequestContext,
+  tx: CatalogReader,
+  targets: readonly RetentionTarget[],
+): Promise<void> {
+  const permitted = permittedSeries(ctx, "WRITE");
+  const ids = [...new Set(targets.flatMap(({ seriesId }) => seriesId ?? []))];
+  await existingRows(tx, permitted, { keys: { ids }, status: 400, fields: ["id", "name"] });
+  await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(targets.map(({ assetId }) => assetId)));
+  if (permitted.kind === "everything") return;
+  const refusal = fail("outside-scope", { acl: "timeSeriesAcl", action: "WRITE" });
+  const isLimited = permittedRecords(ctx.caller, "timeSeriesAcl", "WRITE").kind !== "everything";
+  for (const target of targets) {
+    if (target.wholeProject && isLimited) throw refusal;
+    // Security categories can hide series from a caller who may write to the subtree.
+    if ((await tx.count(timeSeriesTable, and(targetOf(target), not(permitted)))) > 0) throw refusal;
+  }
+}

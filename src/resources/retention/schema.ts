@@ -1,0 +1,64 @@
+// The table of retention rules.
+import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
+
+/** The series of a rule: one series, those in the subtree of an asset, or all of the project. */
+export interface RetentionTarget {
+  /** One of these three is present. */
+  readonly seriesId?: number;
+  readonly assetId?: number;
+  readonly wholeProject?: true;
+}
+
+/** How long the points of some series are kept. */
+export interface RetentionRule extends Stored, RetentionTarget {
+  readonly name: string;
+  /** Points that are older by this many days are removed, in whole blocks. */
+  readonly keepDays: number;
+  /** When the rule removes points next. */
+  readonly nextTime: number;
+  /** The last run; without an end while it lasts, or after it was cut off. */
+  readonly lastStartedTime?: number;
+  readonly lastEndedTime?: number;
+  readonly lastSeries?: number;
+  readonly lastPoints?: number;
+  readonly lastBlocks?: number;
+  readonly lastError?: string;
+  /** By all runs. */
+  readonly removedPoints: number;
+  readonly createdTime: number;
+  /** When a caller changed it. */
+  readonly lastUpdatedTime: number;
+}
+
+const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: false });
+const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
+
+export const retentionTable: Table<RetentionRule> = {
+  name: "retention_rules",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    name: required("text"),
+    seriesId: optional("integer"),
+    assetId: optional("integer"),
+    wholeProject: optional("boolean"),
+    keepDays: required("integer"),
+    nextTime: required("integer"),
+    lastStartedTime: optional("integer"),
+    lastEndedTime: optional("integer"),
+    lastSeries: optional("integer"),
+    lastPoints: optional("integer"),
+    lastBlocks: optional("integer"),
+    lastError: optional("text"),
+    removedPoints: required("integer"),
+    createdTime: required("integer"),
+    lastUpdatedTime: required("integer"),
+  },
+  indexes: [["nextTime"]],
+  unique: [["seriesId"], ["assetId"], ["wholeProject"]],
+  wordsOf: [],
+  links: [
+    { column: "assetId", to: "assets", onDelete: "remove" },
+    { column: "seriesId", to: "time_series", onDelete: "remove" },
+  ],
+};
