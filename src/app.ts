@@ -37,6 +37,7 @@ import { addDescription, addHealth, addMetrics, Refusals } from "./http/operatio
 import type { Kernel } from "./http/pipeline.ts";
 import { memoryOf, type ResponseBounds, usualBounds } from "./http/request-memory.ts";
 import { addRoutes } from "./http/rest-routes.ts";
+import { measureRetention } from "./http/retention-metrics.ts";
 import { createHttp } from "./http/server.ts";
 import { InfluxState } from "./influx/influx-state.ts";
 import { type Installation, openInstallation, secretFor } from "./installation.ts";
@@ -54,6 +55,7 @@ import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
 import { RunningDemos } from "./resources/demo/running-demos.ts";
 import { deleteExpiredUploads, finishRemovals, unlessAway } from "./resources/files/removals.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
+import { startRetention } from "./resources/retention/runs.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
 import { startSchedules } from "./resources/transformations/schedules/scheduler.ts";
@@ -190,6 +192,7 @@ interface Ticking {
 function startTicking(services: Services, { scheduled, audit, ...parts }: Ticking): () => Promise<void> {
   const stops = [
     ...[startSchedules(services), startDeliveries(services), startAuditWork(services, audit, parts)],
+    startRetention(services, { log: parts.log, ...measureRetention(parts.metrics.registry) }),
     ...(scheduled ? [scheduled.start()] : []),
   ];
   return async () => {

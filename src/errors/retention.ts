@@ -5,8 +5,7 @@ export const retentionFailures = {
   "retention-rule-exists": entry<Record<string, never>>({
     status: 409,
     when: "A retention rule is created for a target that has one, or twice in one request.",
-    message: () =>
-      "A series, an asset and a project have one retention rule each at most; change that one",
+    message: () => "A series, an asset and a project have one retention rule each at most; change that one",
   }),
   "retention-rules-many": entry<{ readonly limit: number }>({
     status: 409,

@@ -39,6 +39,8 @@ const tracedPoints = (points: PointsStore, inSpan: InSpan): PointsStore => ({
   latest: (series, beforeMs) =>
     inSpan("points latest", { "millrace.series": series.length }, () => points.latest(series, beforeMs)),
   delete: (series, range) => inSpan("points delete", {}, () => points.delete(series, range)),
+  oldPoints: (series, blocksMax) =>
+    inSpan("points old", { "millrace.series": series.length }, () => points.oldPoints(series, blocksMax)),
   stats: () => inSpan("points stats", {}, () => points.stats()),
   close: () => points.close(),
 });

@@ -91,11 +91,13 @@ export async function createRules(
   items: readonly NewRetentionRule[],
 ): Promise<RetentionRule[]> {
   const nowMs = ctx.system.nowMs();
-  const rows = items.map((item): RetentionRule => ({
-    ...item,
-    ...{ id: ctx.ids.next(), nextTime: nextTimeAfterChange(nowMs), removedPoints: 0 },
-    ...{ createdTime: nowMs, lastUpdatedTime: nowMs },
-  }));
+  const rows = items.map(
+    (item): RetentionRule => ({
+      ...item,
+      ...{ id: ctx.ids.next(), nextTime: nextTimeAfterChange(nowMs), removedPoints: 0 },
+      ...{ createdTime: nowMs, lastUpdatedTime: nowMs },
+    }),
+  );
   try {
     return await ctx.catalog.write(ctx.projectId, async (tx) => {
       await refuseUndeletable(ctx, tx, items);

@@ -17,12 +17,8 @@ import { Head } from "./head.ts";
 import { readRecord } from "./journal-record.ts";
 import { findOldPoints } from "./old-points.ts";
 import { SeriesReader } from "./series-reader.ts";
-<<<<<<< HEAD
-import type { LatestQuery, LatestResult, ShardStats } from "./shard-messages.ts";
-import type { SharedBlocks } from "./shared-blocks.ts";
-=======
 import type { LatestQuery, LatestResult, OldPointsInput, ShardStats } from "./shard-messages.ts";
->>>>>>> 76950ca (Count the points that a deletion of whole blocks removes)
+import type { SharedBlocks } from "./shared-blocks.ts";
 
 /**
  * A head is flushed when it has grown by the points of so many blocks, so that a burst of writes is encoded

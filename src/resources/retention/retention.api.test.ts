@@ -1,0 +1,214 @@
+// Retention rules: which points stay, for random rules; the preview; the delay; refusals and rights.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+import { setTimeout as turn } from "node:timers/promises";
+import { pino } from "pino";
+import { randomFrom, seed } from "../../../test/support/proof.ts";
+import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { realSystem } from "../../lib/system.ts";
+import { limits } from "../../limits.ts";
+import { runDueRules } from "./runs.ts";
+
+const dayMs = 24 * 3_600_000;
+let nowMs = Date.UTC(2026, 0, 1);
+const watch = { log: pino({ level: "silent" }), removed: () => undefined, failed: () => undefined };
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer({ system: { ...realSystem, nowMs: () => nowMs } });
+});
+after(() => server.close());
+beforeEach(async () => {
+  for (const list of ["retentionrules", "timeseries", "assets"]) {
+    const items = idsOf(await server.ask.v06(`GET /${list}?limit=1000`));
+    if (items.length > 0) await server.ask.v06(`POST /${list}/delete`, { items });
+  }
+});
+
+const ask = async (line: string, body?: object, headers = {}) => {
+  const response = await server.ask.v06(line, body, headers);
+  assert.equal(response.status, 200, `${line}: ${response.text}`);
+  return response;
+};
+const create = (...items: object[]) => ask("POST /retentionrules", { items });
+const madeIds = async (list: string, items: object[]) => idsOf(await ask(`POST /${list}`, { items }));
+
+/** Runs what is due, unless the server is running it by itself; both have ended then. */
+async function runDue(): Promise<void> {
+  await runDueRules(server.app.services, watch);
+  const isRunning = async () =>
+    (await ask("GET /retentionrules?limit=1000")).items.some(({ lastRun }) => {
+      return lastRun !== undefined && !("endedTime" in (lastRun as object));
+    });
+  while (await isRunning()) await turn(5);
+}
+
+/** Runs all rules once the delay has passed. */
+async function runAll(): Promise<void> {
+  nowMs += limits.retentionDelayMs;
+  await runDue();
+}
+
+async function timesOf(id: number): Promise<number[]> {
+  const all = { series: id, isString: false, startMs: -Infinity, endMs: Infinity, limit: 1e6 };
+  return [...(await server.app.services.points.scan(all)).times];
+}
+
+async function write(id: number, times: readonly number[]): Promise<void> {
+  const runs = { series: Float64Array.of(id), ends: Uint32Array.of(times.length) };
+  const values = Float64Array.from(times, (_, i) => i);
+  await server.app.services.points.append({ numbers: { ...runs, times: Float64Array.from(times), values } });
+}
+
+test(`the most specific rule of each series decides which points stay, PROOF_SEED=${seed}`, async () => {
+  const random = randomFrom(seed);
+  const pick = (end: number) => Math.floor(random() * end);
+  const assets: { id: number; parentId: number | undefined }[] = [];
+  for (let i = 0; i < 8; i++) {
+    const parentId = i === 0 ? undefined : assets[pick(i)]!.id;
+    const [id] = await madeIds("assets", [{ name: `asset ${i}`, ...(parentId && { parentId }) }]);
+    assets.push({ id: id!, parentId });
+  }
+  const series = [];
+  for (let i = 0; i < 20; i++) {
+    const assetId = random() < 0.8 ? assets[pick(assets.length)]!.id : undefined;
+    const [id] = await madeIds("timeseries", [{ name: `series ${i}`, ...(assetId && { assetId }) }]);
+    const times = Array.from({ length: 30 }, (_, day) => nowMs - day * dayMs - pick(dayMs)).reverse();
+    await write(id!, times);
+    series.push({ id: id!, assetId, times });
+  }
+  const keepOf = new Map<string, number>();
+  const keep = (key: string) => {
+    keepOf.set(key, 1 + pick(25));
+    return { name: key, keepDays: keepOf.get(key) };
+  };
+  const items = [
+    ...assets.filter(() => random() < 0.5).map(({ id }) => ({ assetId: id, ...keep(`asset ${id}`) })),
+    ...series.filter(() => random() < 0.2).map(({ id }) => ({ seriesId: id, ...keep(`series ${id}`) })),
+    ...(random() < 0.5 ? [{ wholeProject: true, ...keep("project") }] : []),
+  ];
+  if (items.length > 0) await create(...items);
+  const keptDays = (one: (typeof series)[number]): number | undefined => {
+    const own = keepOf.get(`series ${one.id}`);
+    if (own !== undefined) return own;
+    for (let id = one.assetId; id !== undefined; id = assets.find((asset) => asset.id === id)!.parentId) {
+      const days = keepOf.get(`asset ${id}`);
+      if (days !== undefined) return days;
+    }
+    return keepOf.get("project");
+  };
+  await runAll();
+  for (const one of series) {
+    const days = keptDays(one);
+    const cutoff = days === undefined ? -Infinity : nowMs - days * dayMs;
+    const expected = one.times.filter((timeMs) => timeMs >= cutoff);
+    assert.deepEqual(await timesOf(one.id), expected, `${days} days`);
+  }
+});
+
+test("a run removes what the preview has counted, a day after the rule was made", async () => {
+  const [assetId] = await madeIds("assets", [{ name: "plant" }]);
+  const [pump, motor, other] = await madeIds("timeseries", [
+    { name: "pump", assetId },
+    { name: "motor", assetId },
+    { name: "other" },
+  ]);
+  const old = [nowMs - 40 * dayMs, nowMs - 39 * dayMs];
+  const all = [...old, nowMs - dayMs];
+  for (const id of [pump!, motor!, other!]) await write(id, all);
+  const [rule] = idsOf(await create({ name: "plant", assetId, keepDays: 30 }));
+  await runDue();
+  assert.deepEqual(await timesOf(pump!), all, "nothing at once");
+  const { data } = (await ask("POST /retentionrules/preview", { assetId, keepDays: 30 })).json as {
+    data: Record<string, unknown> & { items: readonly object[] };
+  };
+  assert.equal(data["cutoffTime"], nowMs - 30 * dayMs);
+  assert.deepEqual([data["examined"], data["affected"], data["points"]], [2, 2, 4]);
+  assert.equal(data["oldestTime"], old[0]);
+  assert.deepEqual(data.items[0], {
+    ...{ seriesId: pump, name: "pump", points: 2, blocks: 0 },
+    ...{ oldestTime: old[0], oldestTimeAfter: all[2] },
+  });
+  await runAll();
+  for (const id of [pump!, motor!]) assert.deepEqual(await timesOf(id), all.slice(2));
+  assert.deepEqual(await timesOf(other!), all);
+  const [shown] = (await ask(`GET /retentionrules/${rule}`)).items;
+  const lastRun = { startedTime: nowMs, endedTime: nowMs, series: 2, points: 4, blocks: 0 };
+  assert.deepEqual([shown!["lastRun"], shown!["removedPoints"]], [lastRun, 4]);
+});
+
+test("late points go at the next run, and a series may lose all its points", async () => {
+  const [id] = await madeIds("timeseries", [{ name: "pump" }]);
+  await write(id!, [nowMs - 10 * dayMs]);
+  await create({ name: "pump", seriesId: id, keepDays: 5 });
+  await runAll();
+  assert.deepEqual(await timesOf(id!), []);
+  const latest = await server.app.services.points.latest([{ series: id!, isString: false }], nowMs);
+  assert.deepEqual(latest, [undefined]);
+  await write(id!, [nowMs - 9 * dayMs, nowMs]);
+  nowMs += limits.retentionIntervalMs;
+  await runDue();
+  assert.deepEqual(await timesOf(id!), [nowMs - limits.retentionIntervalMs]);
+});
+
+test("after a change of any rule, and after the clock was set, no rule runs for a day", async () => {
+  const [one, two] = await madeIds("timeseries", [{ name: "one" }, { name: "two" }]);
+  const [first] = idsOf(await create({ name: "one", seriesId: one, keepDays: 5 }));
+  nowMs += limits.retentionDelayMs / 2;
+  const [second] = idsOf(await create({ name: "two", seriesId: two, keepDays: 5 }));
+  const nextTimes = async () => (await ask("GET /retentionrules")).items.map((item) => item["nextTime"]);
+  const delayed = () => nowMs + limits.retentionDelayMs;
+  assert.deepEqual(await nextTimes(), [delayed(), delayed()]);
+  nowMs += 1_000;
+  await ask("POST /retentionrules/update", { items: [{ id: first, keepDays: { set: 6 } }] });
+  assert.deepEqual(await nextTimes(), [delayed(), delayed()]);
+  nowMs += 1_000;
+  await ask("POST /retentionrules/delete", { items: [second] });
+  assert.deepEqual(await nextTimes(), [delayed()]);
+  await write(one!, [nowMs - 20 * dayMs]);
+  const points = await timesOf(one!);
+  for (const jumpMs of [400 * dayMs, -400 * dayMs]) {
+    nowMs += jumpMs;
+    await runDue();
+    assert.deepEqual(await nextTimes(), [delayed()]);
+    assert.deepEqual(await timesOf(one!), points);
+  }
+});
+
+test("a target has one rule, names exist, and a caller may delete the points of all its series", async () => {
+  const [inside, outside] = await madeIds("assets", [{ name: "inside" }, { name: "outside" }]);
+  const [mine, foreign] = await madeIds("timeseries", [
+    { name: "mine", assetId: inside },
+    { name: "foreign", assetId: outside },
+  ]);
+  const scope = { assetIdScope: { subtreeIds: [String(inside)] } };
+  const capabilities = [
+    { projectsAcl: { actions: ["UPDATE"], scope: { all: {} } } },
+    { timeSeriesAcl: { actions: ["READ", "WRITE"], scope } },
+  ];
+  const [group] = await madeIds("groups", [{ name: "operators", capabilities }]);
+  const [userId] = await madeIds("users", [{ uniqueName: "operator", groups: [group] }]);
+  const [key] = (await ask("POST /apikeys", { items: [{ userId }] })).items;
+  const operator = { "api-key": key!["value"] as string };
+  const status = async (item: object, headers = {}) =>
+    (await server.ask.v06("POST /retentionrules", { items: [{ name: "n", keepDays: 1, ...item }] }, headers))
+      .status;
+  assert.equal(await status({ seriesId: foreign }), 200);
+  assert.equal(await status({ seriesId: foreign }), 409);
+  assert.equal(await status({ seriesId: 12_345 }), 400);
+  assert.equal(await status({}), 400);
+  assert.equal(await status({ seriesId: mine, assetId: inside }), 400);
+  assert.equal(await status({ wholeProject: true }), 200);
+  assert.equal(await status({ wholeProject: true }), 409);
+  assert.equal(await status({ assetId: inside }, operator), 200);
+  assert.equal(await status({ seriesId: mine }, operator), 200);
+  assert.equal(await status({ assetId: outside }, operator), 400);
+  const own = await ask("GET /retentionrules", undefined, operator);
+  const targets = own.items.map(({ assetId, seriesId }) => [assetId, seriesId]);
+  assert.deepEqual(targets, [
+    [inside, undefined],
+    [undefined, mine],
+  ]);
+  const whole = { wholeProject: true, keepDays: 3 };
+  assert.equal((await server.ask.v06("POST /retentionrules/preview", whole, operator)).status, 403);
+});
