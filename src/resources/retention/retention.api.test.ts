@@ -69,7 +69,7 @@ test(`the most specific rule of each series decides which points stay, PROOF_SEE
     const [id] = await madeIds("assets", [{ name: `asset ${i}`, ...(parentId && { parentId }) }]);
     assets.push({ id: id!, parentId });
   }
-  const series = [];
+  const series: { id: number; assetId: number | undefined; times: number[] }[] = [];
   for (let i = 0; i < 20; i++) {
     const assetId = random() < 0.8 ? assets[pick(assets.length)]!.id : undefined;
     const [id] = await madeIds("timeseries", [{ name: `series ${i}`, ...(assetId && { assetId }) }]);
