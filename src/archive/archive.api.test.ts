@@ -76,7 +76,7 @@ const listed = archiveParts
   .flatMap((list) => (list === "raw" ? ["/raw", "/raw/{database}"] : [`/${list}`]));
 
 /** Members that a restored record begins without. */
-const notRestored = /^\/transformations (marks|lastRun\.\w+)$/;
+const notRestored = /^\/(transformations (marks|lastRun\.\w+)|retentionrules lastRun\.\w+)$/;
 
 test("every member that a list can show is in the project that is exported", async () => {
   const ask = askerOf(server);

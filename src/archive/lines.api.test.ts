@@ -148,6 +148,8 @@ const unread = [
   ...["assets path[]", "assets depth", "files bytes", "trends ownerId"],
   ...["transformations ownerId", "transformations nextTime"],
   ...["suggestions createdTime", "suggestions lastUpdatedTime"],
+  ...["retentionrules createdTime", "retentionrules lastUpdatedTime"],
+  ...["retentionrules nextTime", "retentionrules removedPoints"],
 ];
 
 test("every section is in the archive of this test", () => {

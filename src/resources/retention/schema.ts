@@ -34,7 +34,7 @@ const required = (type: TableColumn["type"]): TableColumn => ({ type, optional: 
 const optional = (type: TableColumn["type"]): TableColumn => ({ type, optional: true });
 
 export const retentionTable: Table<RetentionRule> = {
-  name: "retention_rules",
+  name: "retentionrules",
   belongsTo: "project",
   columns: {
     id: required("integer"),
