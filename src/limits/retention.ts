@@ -7,11 +7,12 @@ export const retentionLimits = {
   retentionDelayMs: limit(
     24 * 3_600_000,
     "ms",
-    "After a change of the retention rules of a project, none of them removes points for this long. " +
+    "How long a retention rule has counted for a series, with the same days, before it removes points of it. " +
       "A rule that was due longer ago waits as long: its server was off, or its clock was set.",
   ),
   retentionIntervalMs: limit(3_600_000, "ms", "From one run of a retention rule to the next."),
   retentionTickMs: limit(60_000, "ms", "From one look for due retention rules to the next."),
+  retentionSeriesPerPage: limit(1_000, "series", "Series that a run of a retention rule reads at once."),
   retentionSeriesAtOnce: limit(32, "series", "Series whose old points a retention rule deletes at once."),
   retentionBlocksAtOnce: limit(
     16,

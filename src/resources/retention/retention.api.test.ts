@@ -43,8 +43,9 @@ async function runDue(): Promise<void> {
   while (await isRunning()) await turn(5);
 }
 
-/** Runs all rules once the delay has passed. */
+/** Runs all rules, and again when they have counted for a day. */
 async function runAll(): Promise<void> {
+  await runDue();
   nowMs += limits.retentionDelayMs;
   await runDue();
 }
@@ -106,7 +107,7 @@ test(`the most specific rule of each series decides which points stay, PROOF_SEE
   }
 });
 
-test("a run removes what the preview has counted, a day after the rule was made", async () => {
+test("a run removes what the preview has counted, when the rule has counted for a day", async () => {
   const [assetId] = await madeIds("assets", [{ name: "plant" }]);
   const [pump, motor, other] = await madeIds("timeseries", [
     { name: "pump", assetId },
@@ -117,8 +118,17 @@ test("a run removes what the preview has counted, a day after the rule was made"
   const all = [...old, nowMs - dayMs];
   for (const id of [pump!, motor!, other!]) await write(id, all);
   const [rule] = idsOf(await create({ name: "plant", assetId, keepDays: 30 }));
-  await runDue();
-  assert.deepEqual(await timesOf(pump!), all, "nothing at once");
+  for (const [ms, nextTime] of [
+    [0, limits.retentionIntervalMs],
+    [limits.retentionDelayMs - 1_000, limits.retentionIntervalMs],
+  ] as const) {
+    nowMs += ms;
+    await runDue();
+    assert.deepEqual(await timesOf(pump!), all, "nothing before a day has passed");
+    const [shown] = (await ask(`GET /retentionrules/${rule}`)).items;
+    const lastRun = { startedTime: nowMs, endedTime: nowMs, series: 0, waiting: 2, points: 0, blocks: 0 };
+    assert.deepEqual([shown!["lastRun"], shown!["nextTime"]], [lastRun, nowMs + nextTime]);
+  }
   const { data } = (await ask("POST /retentionrules/preview", { assetId, keepDays: 30 })).json as {
     data: Record<string, unknown> & { items: readonly object[] };
   };
@@ -129,11 +139,12 @@ test("a run removes what the preview has counted, a day after the rule was made"
     ...{ seriesId: pump, name: "pump", points: 2, blocks: 0 },
     ...{ oldestTime: old[0], oldestTimeAfter: all[2] },
   });
-  await runAll();
+  nowMs += limits.retentionIntervalMs;
+  await runDue();
   for (const id of [pump!, motor!]) assert.deepEqual(await timesOf(id), all.slice(2));
   assert.deepEqual(await timesOf(other!), all);
   const [shown] = (await ask(`GET /retentionrules/${rule}`)).items;
-  const lastRun = { startedTime: nowMs, endedTime: nowMs, series: 2, points: 4, blocks: 0 };
+  const lastRun = { startedTime: nowMs, endedTime: nowMs, series: 2, waiting: 0, points: 4, blocks: 0 };
   assert.deepEqual([shown!["lastRun"], shown!["removedPoints"]], [lastRun, 4]);
 });
 
@@ -151,28 +162,156 @@ test("late points go at the next run, and a series may lose all its points", asy
   assert.deepEqual(await timesOf(id!), [nowMs - limits.retentionIntervalMs]);
 });
 
-test("after a change of any rule, and after the clock was set, no rule runs for a day", async () => {
+test("after a change of its days, and after the clock was set, a rule removes nothing for a day", async () => {
   const [one, two] = await madeIds("timeseries", [{ name: "one" }, { name: "two" }]);
-  const [first] = idsOf(await create({ name: "one", seriesId: one, keepDays: 5 }));
-  nowMs += limits.retentionDelayMs / 2;
-  const [second] = idsOf(await create({ name: "two", seriesId: two, keepDays: 5 }));
-  const nextTimes = async () => (await ask("GET /retentionrules")).items.map((item) => item["nextTime"]);
-  const delayed = () => nowMs + limits.retentionDelayMs;
-  assert.deepEqual(await nextTimes(), [delayed(), delayed()]);
-  nowMs += 1_000;
+  const [first, second] = idsOf(
+    await create({ name: "one", seriesId: one, keepDays: 5 }, { name: "two", seriesId: two, keepDays: 5 }),
+  );
+  await runDue();
+  const old = [nowMs - 20 * dayMs];
+  for (const id of [one!, two!]) await write(id, old);
+  nowMs += limits.retentionDelayMs - 1_000;
   await ask("POST /retentionrules/update", { items: [{ id: first, keepDays: { set: 6 } }] });
-  assert.deepEqual(await nextTimes(), [delayed(), delayed()]);
-  nowMs += 1_000;
-  await ask("POST /retentionrules/delete", { items: [second] });
-  assert.deepEqual(await nextTimes(), [delayed()]);
-  await write(one!, [nowMs - 20 * dayMs]);
-  const points = await timesOf(one!);
+  await runDue();
+  nowMs += 2_000;
+  // A change of the name does not matter.
+  await ask("POST /retentionrules/update", { items: [{ id: second, name: { set: "second" } }] });
+  nowMs += limits.retentionIntervalMs;
+  await runDue();
+  assert.deepEqual([await timesOf(one!), await timesOf(two!)], [old, []]);
   for (const jumpMs of [400 * dayMs, -400 * dayMs]) {
     nowMs += jumpMs;
     await runDue();
-    assert.deepEqual(await nextTimes(), [delayed()]);
-    assert.deepEqual(await timesOf(one!), points);
+    const times = (await ask("GET /retentionrules")).items.map((item) => item["nextTime"]);
+    assert.deepEqual(times, [nowMs + limits.retentionDelayMs, nowMs + limits.retentionDelayMs]);
+    assert.deepEqual(await timesOf(one!), old);
   }
+});
+
+/** Moves the clock on from run to run, as if the server ran all the time. */
+async function runFor(ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= limits.retentionDelayMs / 2) {
+    nowMs += Math.min(left, limits.retentionDelayMs / 2);
+    await runDue();
+  }
+}
+
+test("a series that comes under a rule by a move or a deletion keeps its points for a day", async () => {
+  const names = ["kept", "short", "unit", "without a rule"];
+  const [kept, short, unit, free] = await madeIds(
+    "assets",
+    names.map((name) => ({ name })),
+  );
+  const moveUnit = (parentId: number) =>
+    ask("POST /assets/update", { items: [{ id: unit, parentId: { set: parentId } }] });
+  await moveUnit(kept!);
+  const [moved, ofUnit, ofRule] = await madeIds("timeseries", [
+    { name: "moved" },
+    { name: "of the unit", assetId: unit },
+    { name: "of the rule" },
+  ]);
+  const [, , own] = idsOf(
+    await create(
+      { name: "kept", assetId: kept, keepDays: 36_500 },
+      { name: "short", assetId: short, keepDays: 30 },
+      { name: "own", seriesId: ofRule, keepDays: 1_000 },
+    ),
+  );
+  const old = [nowMs - 100 * dayMs];
+  const all = [moved!, ofUnit!, ofRule!];
+  for (const id of all) await write(id, old);
+  const areKept = async (expected: readonly number[][]) =>
+    assert.deepEqual(await Promise.all(all.map(timesOf)), expected);
+  await runFor(3 * limits.retentionDelayMs);
+  await ask("POST /timeseries/update", { items: [{ id: moved, assetId: { set: short } }] });
+  await ask("POST /timeseries/update", { items: [{ id: ofRule, assetId: { set: short } }] });
+  await moveUnit(short!);
+  await ask("POST /retentionrules/delete", { items: [own] });
+  await runFor(limits.retentionDelayMs);
+  await areKept([old, old, old]);
+  // Out of the rule and back, it waits again.
+  await moveUnit(free!);
+  nowMs += limits.retentionIntervalMs;
+  await runDue();
+  await moveUnit(short!);
+  await areKept([old, old, old]);
+  await runFor(limits.retentionDelayMs);
+  await areKept([[], old, []]);
+  await runFor(limits.retentionDelayMs);
+  await areKept([[], [], []]);
+});
+
+/** Series with an old point each, more than a run deletes from at once, ready to be deleted by a rule. */
+async function readySeries(assetId: number, ruleOf = assetId): Promise<number[]> {
+  const named = Array.from({ length: 2 * limits.retentionSeriesAtOnce }, (_, i) => ({
+    name: `s${i}`,
+    assetId,
+  }));
+  const ids = await madeIds("timeseries", named);
+  await create({ name: "rule", assetId: ruleOf, keepDays: 30 });
+  for (const id of ids) await write(id, [nowMs - 100 * dayMs]);
+  await runDue();
+  nowMs += limits.retentionDelayMs;
+  return ids;
+}
+
+const countsOf = (ids: readonly number[]) => Promise.all(ids.map(async (id) => (await timesOf(id)).length));
+
+const onlyFirstRemoved = Array.from({ length: 2 * limits.retentionSeriesAtOnce }, (_, i) =>
+  i < limits.retentionSeriesAtOnce ? 0 : 1,
+);
+
+/** Runs the rules, and does this once, when the first points are deleted. */
+async function runWith(first: () => Promise<unknown>): Promise<void> {
+  const { points } = server.app.services;
+  let done: Promise<unknown> | undefined;
+  const remove: typeof points.delete = async (...given) => {
+    await points.delete(...given);
+    done ??= first();
+    await done;
+  };
+  await runDueRules(
+    { ...server.app.services, points: Object.assign(Object.create(points), { delete: remove }) },
+    watch,
+  );
+}
+
+const changesInTheMidst: readonly [string, (assetId: number) => Promise<unknown>][] = [
+  [
+    "the rule is deleted",
+    async () => ask("POST /retentionrules/delete", { items: idsOf(await ask("GET /retentionrules")) }),
+  ],
+  [
+    "more is to be kept",
+    async () => {
+      const [id] = idsOf(await ask("GET /retentionrules"));
+      await ask("POST /retentionrules/update", { items: [{ id, keepDays: { set: 1_000 } }] });
+    },
+  ],
+  ["a rule below keeps it", (assetId) => keepBelow(assetId)],
+];
+
+async function keepBelow(assetId: number): Promise<void> {
+  const { items } = await ask(`GET /timeseries?limit=1000&assetIds=[${assetId}]`);
+  await create(...items.map(({ id }) => ({ name: "kept", seriesId: id, keepDays: 36_500 })));
+}
+
+for (const [change, make] of changesInTheMidst)
+  test(`a run ends before its next deletion when ${change}`, async () => {
+    const [assetId] = await madeIds("assets", [{ name: "plant" }]);
+    const ids = await readySeries(assetId!);
+    await runWith(() => make(assetId!));
+    await runDue();
+    assert.deepEqual(await countsOf(ids), onlyFirstRemoved);
+  });
+
+test("a run leaves series alone that leave the rule in its midst", async () => {
+  const [plant, unit] = await madeIds("assets", [{ name: "plant" }, { name: "unit" }]);
+  const moveUnit = (parent: object) => ask("POST /assets/update", { items: [{ id: unit, ...parent }] });
+  await moveUnit({ parentId: { set: plant } });
+  const ids = await readySeries(unit!, plant!);
+  await runWith(() => moveUnit({ parentId: { setNull: true } }));
+  assert.deepEqual(await countsOf(ids), onlyFirstRemoved);
 });
 
 test("a target has one rule, names exist, and a caller may delete the points of all its series", async () => {

@@ -24,6 +24,7 @@ const rule = entityType<RetentionRule>({
     time("LastStartedTime", (row) => row.lastStartedTime, "lastStartedTime"),
     time("LastEndedTime", (row) => row.lastEndedTime, "lastEndedTime"),
     whole("LastSeries", (row) => row.lastSeries, "lastSeries"),
+    whole("LastWaiting", (row) => row.lastWaiting, "lastWaiting"),
     whole("LastPoints", (row) => row.lastPoints, "lastPoints"),
     whole("LastBlocks", (row) => row.lastBlocks, "lastBlocks"),
     text("LastError", (row) => row.lastError, column("lastError")),

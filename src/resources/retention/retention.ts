@@ -94,7 +94,7 @@ export async function createRules(
   const rows = items.map(
     (item): RetentionRule => ({
       ...item,
-      ...{ id: ctx.ids.next(), nextTime: nextTimeAfterChange(nowMs), removedPoints: 0 },
+      ...{ id: ctx.ids.next(), nextTime: nowMs, removedPoints: 0 },
       ...{ createdTime: nowMs, lastUpdatedTime: nowMs },
     }),
   );
@@ -104,7 +104,7 @@ export async function createRules(
       if ((await tx.count(retentionTable, everything)) + rows.length > limits.retentionRulesMax)
         throw fail("retention-rules-many", { limit: limits.retentionRulesMax });
       await tx.insert(retentionTable, rows);
-      await delayAll(tx, nowMs);
+      await endRuns(tx, nowMs);
       return rows;
     });
   } catch (problem) {
@@ -131,8 +131,8 @@ export async function updateRules(
       after.filter((row, i) => row !== before[i]),
     );
     if (after.every((row, i) => row.keepDays === before[i]!.keepDays)) return after;
-    await delayAll(tx, nowMs);
-    return after.map((row) => ({ ...row, nextTime: nextTimeAfterChange(nowMs) }));
+    await endRuns(tx, nowMs);
+    return after.map((row) => ({ ...row, nextTime: nowMs }));
   });
 }
 
@@ -144,7 +144,7 @@ export async function deleteRules(ctx: RequestContext, ids: readonly number[]): 
   await ctx.catalog.write(ctx.projectId, async (tx) => {
     await writableRules(ctx, tx, ids);
     await tx.remove(retentionTable, oneOf("id", ids));
-    await delayAll(tx, ctx.system.nowMs());
+    await endRuns(tx, ctx.system.nowMs());
   });
 }
 
@@ -158,13 +158,13 @@ async function writableRules(
   return rules;
 }
 
-const nextTimeAfterChange = (nowMs: number): number => nowMs + limits.retentionDelayMs;
-
-/** A change of one rule can change which one counts for a series of another, so all of them wait. */
-async function delayAll(tx: CatalogWriter, nowMs: number): Promise<void> {
+/**
+ * A change of one rule can change which one counts for a series of another. So all runs end, and all rules
+ * are due: the next runs notice the series that wait for a day now.
+ */
+async function endRuns(tx: CatalogWriter, nextTime: number): Promise<void> {
   const page = { limit: limits.retentionRulesMax };
   const rules = await tx.find(retentionTable, { filter: everything, order: byId, page, fields: ["id"] });
-  const nextTime = nextTimeAfterChange(nowMs);
   await tx.setColumns(
     retentionTable,
     ["nextTime"],

@@ -3,23 +3,26 @@
 //
 // A server claims a run: it moves the time of the next one in a transaction. That time is also the token of
 // the run, which ends when the rule has another one: a caller has changed the rules, or another server has
-// taken over because this one was slow.
+// taken over because this one was slow. A run checks before each deletion that it has the token, and that the
+// rule still counts for the series.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "pino";
+import type { OpenOperation } from "../../audit/audit-log.ts";
 import type { Services } from "../../context.ts";
 import { startTicks } from "../../lib/ticks.ts";
 import { limits } from "../../limits.ts";
 import { between, or } from "../../query/filter.ts";
 import { byId, type PageQuery, type Position } from "../../query/page.ts";
-import type { ProjectId } from "../../storage/catalog.ts";
+import type { CatalogReader, ProjectId } from "../../storage/catalog.ts";
 import { readPage } from "../../storage/read-page.ts";
 import { projectIds } from "../projects/projects.ts";
 import { type TimeSeries, timeSeriesTable } from "../timeseries/schema.ts";
 import { cutoffOf } from "./preview.ts";
 import { type RetentionRule, retentionTable } from "./schema.ts";
 import { seriesOf } from "./targets.ts";
+import { forgetOthers, noteSeen, ruledSeries, splitByWait } from "./waiting.ts";
 
-export type RetentionStores = Pick<Services, "catalog" | "points" | "system">;
+export type RetentionStores = Pick<Services, "audit" | "catalog" | "points" | "system">;
 
 export interface RetentionWatch {
   readonly log: Logger;
@@ -58,7 +61,7 @@ export async function runDueRules(
 }
 
 /** Claims a due rule. Rules with an unlikely time of the next run wait: the clock of the server was set. */
-function claim(
+async function claim(
   { catalog, system }: RetentionStores,
   projectId: ProjectId,
 ): Promise<RetentionRule | undefined> {
@@ -67,6 +70,8 @@ function claim(
   const isLate = between("nextTime", { to: { value: nowMs - delayMs, inclusive: false } });
   const isEarly = between("nextTime", { from: { value: nowMs + delayMs, inclusive: false } });
   const isDue = between("nextTime", { to: { value: nowMs, inclusive: true } });
+  const isAny = await catalog.read(projectId, (tx) => tx.count(retentionTable, or(isDue, isEarly)));
+  if (isAny === 0) return undefined;
   return catalog.write(projectId, async (tx) => {
     const page = { limit: limits.retentionRulesMax };
     const odd = await tx.find(retentionTable, { filter: or(isLate, isEarly), order: byId, page });
@@ -78,7 +83,7 @@ function claim(
     if (due === undefined) return undefined;
     const begun = {
       ...{ ...due, nextTime: nowMs + intervalMs, lastStartedTime: nowMs },
-      ...{ lastSeries: 0, lastPoints: 0, lastBlocks: 0 },
+      ...{ lastSeries: 0, lastWaiting: 0, lastPoints: 0, lastBlocks: 0 },
     };
     const { lastEndedTime: _, lastError: __, ...rule } = begun;
     await tx.replace(retentionTable, [rule]);
@@ -94,16 +99,27 @@ const pauseFactor = 3;
 /** From one note of the progress to the next. */
 const noteMs = 10_000;
 
+/** What a run has done. */
+interface Counts {
+  series: number;
+  waiting: number;
+  points: number;
+  blocks: number;
+}
+
+type RunSeries = Pick<TimeSeries, "id" | "isString">;
+
 class RetentionRun {
   readonly #stores: RetentionStores;
   readonly #projectId: ProjectId;
   #rule: RetentionRule;
   readonly #cutoffMs: number;
-  /** Since the rule was noted last. */
-  #points = 0;
-  #blocks = 0;
-  #series = 0;
+  readonly #counts: Counts = { series: 0, waiting: 0, points: 0, blocks: 0 };
+  /** What the record of the rule has of them. */
+  #noted: Readonly<Counts> = { ...this.#counts };
   #notedMs: number;
+  /** The record in the audit log, from the first deletion. */
+  #audited: OpenOperation | undefined;
 
   constructor(stores: RetentionStores, projectId: ProjectId, rule: RetentionRule) {
     this.#stores = stores;
@@ -116,94 +132,147 @@ class RetentionRun {
   /** Removes until nothing is left, the signal aborts, or the run is no longer of this server. */
   async work(watch: RetentionWatch, signal: AbortSignal): Promise<void> {
     const { id, name } = this.#rule;
+    let hasFailed = false;
     try {
       await this.#removeAll(watch, signal);
       await this.#note(signal.aborted ? {} : { lastEndedTime: this.#stores.system.nowMs() });
     } catch (problem) {
-      if (problem instanceof Ended) return await this.#note({}).catch(() => undefined);
-      watch.failed();
-      watch.log.error({ err: problem, rule: id, name }, "A retention rule failed; it runs again in an hour");
-      const lastError = (problem as Error).message.slice(0, errorLengthMax);
-      await this.#note({ lastEndedTime: this.#stores.system.nowMs(), lastError }).catch(() => undefined);
+      if (problem instanceof Ended) await this.#note({}).catch(() => undefined);
+      else {
+        hasFailed = true;
+        watch.failed();
+        watch.log.error(
+          { err: problem, rule: id, name },
+          "A retention rule failed; it runs again in an hour",
+        );
+        const lastError = (problem as Error).message.slice(0, errorLengthMax);
+        await this.#note({ lastEndedTime: this.#stores.system.nowMs(), lastError }).catch(() => undefined);
+      }
     }
-    const { lastPoints: points, lastBlocks: blocks, lastSeries: series } = this.#rule;
-    if (points) watch.log.info({ rule: id, name, series, points, blocks }, "Removed old points");
+    const { points, blocks, series } = this.#counts;
+    if (points > 0) watch.log.info({ rule: id, name, series, points, blocks }, "Removed old points");
+    const ids = [`${points} points`, `${series} series`];
+    await this.#audited?.end({ result: hasFailed ? "failed" : "done", ids });
   }
 
   async #removeAll(watch: RetentionWatch, signal: AbortSignal): Promise<void> {
+    const { catalog } = this.#stores;
+    await forgetOthers(catalog, this.#projectId, this.#rule);
     for (let after: Position | undefined, isFirst = true; isFirst || after; isFirst = false) {
       if (signal.aborted) return;
-      const page = await this.#nextSeries({ limit: limits.retentionSeriesAtOnce, ...(after && { after }) });
-      after = page.next;
-      await this.#removeFrom(page.items, watch, signal);
+      const page = { limit: limits.retentionSeriesPerPage, ...(after && { after }) };
+      const { next, ready } = await this.#nextSeries(page);
+      for (let at = 0; at < ready.length; at += limits.retentionSeriesAtOnce)
+        await this.#removeFrom(ready.slice(at, at + limits.retentionSeriesAtOnce), watch, signal);
+      after = next;
     }
   }
 
-  /** Series for which the rule counts now: a change of rules and assets counts at the next page. */
-  #nextSeries(page: PageQuery) {
-    return this.#stores.catalog.read(this.#projectId, async (tx) => {
-      const [rule] = await tx.get(retentionTable, [this.#rule.id]);
-      if (rule?.nextTime !== this.#rule.nextTime) throw new Ended();
+  /** The next series for which the rule has counted for a day. Notes those that are new to it. */
+  async #nextSeries(page: PageQuery): Promise<{ readonly next?: Position; readonly ready: RunSeries[] }> {
+    const { catalog, system } = this.#stores;
+    const nowMs = system.nowMs();
+    const { found, ready, unseen } = await catalog.read(this.#projectId, async (tx) => {
+      const rule = await this.#ownRule(tx);
       const query = { order: byId, page, fields: ["id", "isString"] };
-      return readPage(tx, timeSeriesTable, { ...query, filter: await seriesOf(tx, rule) });
+      const found = await readPage(tx, timeSeriesTable, { ...query, filter: await seriesOf(tx, rule) });
+      const ids = found.items.map(({ id }) => id);
+      return { found, ...(await splitByWait(tx, { rule, ids, nowMs })) };
     });
+    if (unseen.length > 0)
+      await catalog.write(this.#projectId, async (tx) =>
+        noteSeen(tx, { rule: await this.#ownRule(tx), ids: unseen, nowMs }),
+      );
+    this.#counts.waiting += found.items.length - ready.size;
+    const items = found.items.filter(({ id }) => ready.has(id));
+    return { ready: items, ...(found.next && { next: found.next }) };
   }
 
-  async #removeFrom(
-    series: readonly Pick<TimeSeries, "id" | "isString">[],
-    watch: RetentionWatch,
-    signal: AbortSignal,
-  ): Promise<void> {
+  /** Throws `Ended` if the run is no longer of this server. */
+  async #ownRule(tx: CatalogReader): Promise<RetentionRule> {
+    const [rule] = await tx.get(retentionTable, [this.#rule.id]);
+    if (rule?.nextTime !== this.#rule.nextTime) throw new Ended();
+    return rule;
+  }
+
+  async #removeFrom(series: readonly RunSeries[], watch: RetentionWatch, signal: AbortSignal): Promise<void> {
     const { points, system } = this.#stores;
     const touched = new Set<number>();
     let left = series.map(({ id, isString }) => ({ series: id, isString, beforeMs: this.#cutoffMs }));
     while (left.length > 0 && !signal.aborted) {
       const begunMs = system.monotonicMs();
       const found = await points.oldPoints(left, limits.retentionBlocksAtOnce);
-      await Promise.all(
-        found.map(async ({ points: count, blocks, endMs }, i) => {
-          if (count === 0) return;
-          const id = left[i]!.series;
+      const old = found.flatMap((one, i) => (one.points > 0 ? [{ ...one, id: left[i]!.series }] : []));
+      const ruled = await this.#stillRuled(old.map(({ id }) => id));
+      const deletable = old.filter(({ id }) => ruled.has(id));
+      if (deletable.length > 0) await this.#auditBegin();
+      await settled(
+        deletable.map(async ({ id, points: count, blocks, endMs }) => {
           await points.delete(id, { startMs: Number.NEGATIVE_INFINITY, endMs });
-          if (!touched.has(id)) this.#series += 1;
+          if (!touched.has(id)) this.#counts.series += 1;
           touched.add(id);
-          this.#points += count;
-          this.#blocks += blocks;
+          this.#counts.points += count;
+          this.#counts.blocks += blocks;
           watch.removed(count);
         }),
       );
-      left = left.filter((_, i) => found[i]!.hasMore);
+      left = left.filter(
+        ({ series: id }, i) => found[i]!.hasMore && (found[i]!.points === 0 || ruled.has(id)),
+      );
       if (system.monotonicMs() - this.#notedMs > noteMs) await this.#note({});
-      if (found.some((one) => one.points > 0))
-        await pause(pauseFactor * (system.monotonicMs() - begunMs), signal);
+      if (deletable.length > 0) await pause(pauseFactor * (system.monotonicMs() - begunMs), signal);
     }
+  }
+
+  /** Those of the series for which the rule counts still. Throws `Ended` as `#ownRule`. */
+  #stillRuled(ids: readonly number[]): Promise<ReadonlySet<number>> {
+    if (ids.length === 0) return Promise.resolve(new Set());
+    return this.#stores.catalog.read(this.#projectId, async (tx) =>
+      ruledSeries(tx, await this.#ownRule(tx), ids),
+    );
+  }
+
+  /** Records the run before its first deletion; rejects if that is not possible. */
+  async #auditBegin(): Promise<void> {
+    const { audit } = this.#stores;
+    if (this.#audited || !audit.covers("deletion")) return;
+    this.#audited = await audit.begin(this.#projectId, {
+      ...{ time: audit.nowMs, account: "", credential: "server", address: "", kind: "deletion" },
+      ...{ action: "remove old datapoints", resource: "retentionrules", idsCount: 1 },
+      ids: [String(this.#rule.id), `before ${new Date(this.#cutoffMs).toISOString()}`],
+    });
   }
 
   /** Notes what was removed since the last note, and keeps the claim. */
   async #note(more: Partial<RetentionRule>): Promise<void> {
     const nextTime = this.#stores.system.nowMs() + limits.retentionIntervalMs;
-    const added = { points: this.#points, blocks: this.#blocks, series: this.#series };
+    const [counts, before] = [{ ...this.#counts }, this.#noted];
+    const added = (name: keyof Counts) => counts[name] - before[name];
     const noted = await this.#stores.catalog.write(this.#projectId, async (tx) => {
       const [rule] = await tx.get(retentionTable, [this.#rule.id]);
       if (rule === undefined) throw new Ended();
       const isOwn = rule.nextTime === this.#rule.nextTime;
       const after = {
         ...{ ...rule, ...(isOwn && { ...more, nextTime }) },
-        removedPoints: rule.removedPoints + added.points,
-        lastPoints: (rule.lastPoints ?? 0) + added.points,
-        lastBlocks: (rule.lastBlocks ?? 0) + added.blocks,
-        lastSeries: (rule.lastSeries ?? 0) + added.series,
+        removedPoints: rule.removedPoints + added("points"),
+        lastPoints: (rule.lastPoints ?? 0) + added("points"),
+        lastBlocks: (rule.lastBlocks ?? 0) + added("blocks"),
+        lastSeries: (rule.lastSeries ?? 0) + added("series"),
+        lastWaiting: (rule.lastWaiting ?? 0) + added("waiting"),
       };
       await tx.replace(retentionTable, [after]);
       return isOwn ? after : undefined;
     });
     if (noted === undefined) throw new Ended();
     this.#rule = noted;
-    this.#points -= added.points;
-    this.#blocks -= added.blocks;
-    this.#series -= added.series;
+    this.#noted = counts;
     this.#notedMs = this.#stores.system.monotonicMs();
   }
+}
+
+/** Waits for all, then throws the first failure. */
+async function settled(all: readonly Promise<void>[]): Promise<void> {
+  for (const one of await Promise.allSettled(all)) if (one.status === "rejected") throw one.reason;
 }
 
 const errorLengthMax = 300;

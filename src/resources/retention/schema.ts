@@ -14,12 +14,14 @@ export interface RetentionRule extends Stored, RetentionTarget {
   readonly name: string;
   /** Points that are older by this many days are removed, in whole blocks. */
   readonly keepDays: number;
-  /** When the rule removes points next. */
+  /** When the rule runs next. */
   readonly nextTime: number;
   /** The last run; without an end while it lasts, or after it was cut off. */
   readonly lastStartedTime?: number;
   readonly lastEndedTime?: number;
   readonly lastSeries?: number;
+  /** Series for which the rule has not counted for a day yet. */
+  readonly lastWaiting?: number;
   readonly lastPoints?: number;
   readonly lastBlocks?: number;
   readonly lastError?: string;
@@ -47,6 +49,7 @@ export const retentionTable: Table<RetentionRule> = {
     lastStartedTime: optional("integer"),
     lastEndedTime: optional("integer"),
     lastSeries: optional("integer"),
+    lastWaiting: optional("integer"),
     lastPoints: optional("integer"),
     lastBlocks: optional("integer"),
     lastError: optional("text"),
@@ -61,4 +64,29 @@ export const retentionTable: Table<RetentionRule> = {
     { column: "assetId", to: "assets", onDelete: "remove" },
     { column: "seriesId", to: "time_series", onDelete: "remove" },
   ],
+};
+
+/** A series that has come under a rule; its id is that of the series. */
+export interface RetainedSeries extends Stored {
+  readonly ruleId: number;
+  /** Those of the rule then. */
+  readonly keepDays: number;
+  /** When a run saw it first. */
+  readonly since: number;
+}
+
+/** Rows of deleted rules stay until another rule counts for their series. */
+export const retainedSeriesTable: Table<RetainedSeries> = {
+  name: "retained_series",
+  belongsTo: "project",
+  columns: {
+    id: required("integer"),
+    ruleId: required("integer"),
+    keepDays: required("integer"),
+    since: required("integer"),
+  },
+  indexes: [["ruleId", "id"]],
+  unique: [],
+  wordsOf: [],
+  links: [{ column: "id", to: "time_series", onDelete: "remove" }],
 };
