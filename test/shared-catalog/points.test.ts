@@ -4,10 +4,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
+import { pino } from "pino";
 import { skipWithout } from "../../scripts/system-packages.ts";
 import { realSystem } from "../../src/lib/system.ts";
 import { parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
 import { at, batchOf, pointsOf } from "../../src/storage/conformance/points.ts";
+import { runDueRules } from "../../src/resources/retention/runs.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
 import { type ClickHouseServer, newClickHouseDatabase, startClickHouse } from "../support/clickhouse.ts";
 import { newDatabase, type TestDatabase } from "../support/postgres.ts";
@@ -19,12 +21,14 @@ import { idsOf, startTestServer, type TestServer } from "../support/server.ts";
 const adminKey = "a-key-of-both-servers";
 const operations = process.env["TEST_POINTS"] === "clickhouse" ? times(3_000, 30_000) : 300;
 const hourMs = 3_600_000;
+const watch = { log: pino({ level: "silent" }), removed: () => undefined, failed: () => undefined };
 const skip = skipWithout("postgresql") || skipWithout("clickhouse");
 
 describe("two servers on one ClickHouse", { skip }, () => {
   let clickHouse: ClickHouseServer;
   let catalog: TestDatabase;
   let [one, two]: TestServer[] = [];
+  let aheadMs = 0;
   let shared: NonNullable<Parameters<typeof startTestServer>[0]>;
 
   before(async () => {
@@ -32,9 +36,9 @@ describe("two servers on one ClickHouse", { skip }, () => {
     catalog = await newDatabase();
     const points = parseClickHouseUrl(await newClickHouseDatabase(clickHouse))!;
     shared = { catalogUrl: catalog.url, points, adminKey, blobs: (await testS3()).place() };
-    one = await startTestServer(shared);
-    const nowMs = () => Date.now() - hourMs;
-    two = await startTestServer({ ...shared, system: { ...realSystem, nowMs } });
+    const clock = (lateMs: number) => ({ ...realSystem, nowMs: () => Date.now() + aheadMs - lateMs });
+    one = await startTestServer({ ...shared, system: clock(0) });
+    two = await startTestServer({ ...shared, system: clock(hourMs) });
   });
   after(async () => {
     await one?.close();
@@ -154,5 +158,45 @@ describe("two servers on one ClickHouse", { skip }, () => {
       assert.equal((await fetch(`${server.baseUrl}/health`)).status, 200);
     }
     assert.ok(acknowledged.length > 0);
+  });
+
+  test("both servers run a retention rule; each point is removed and counted once", async () => {
+    const dayMs = 24 * hourMs;
+    const names = Array.from({ length: 6 }, (_, i) => ({ name: `retained ${i}` }));
+    const [assetId] = idsOf(await one!.ask.v06("POST /assets", { items: [{ name: "retained" }] }));
+    const items = names.map((item) => ({ ...item, assetId }));
+    const series = idsOf(await one!.ask.v06("POST /timeseries", { items }));
+    const today = Math.floor(Date.now() / dayMs);
+    const all = Array.from({ length: 20 }, (_, i): [number, number] => [(today - 40 + 2 * i) * dayMs, i]);
+    for (const id of series) await storeOf(two).append(batchOf([id, all]));
+    const rule = { name: "retained", assetId, keepDays: 20 };
+    const [id] = idsOf(await two!.ask.v06("POST /retentionrules", { items: [rule] }));
+    const run = async () => {
+      await Promise.all([one!, two!].map(({ app }) => runDueRules(app.services, watch)));
+      const hasEnded = async () => {
+        const [shown] = (await one!.ask.v06(`GET /retentionrules/${id}`)).items;
+        return "endedTime" in (shown!["lastRun"] as object);
+      };
+      while (!(await hasEnded())) await pause(20);
+    };
+    await run();
+    aheadMs = 13 * hourMs;
+    await run();
+    for (const one of series) assert.deepEqual(await pointsOf(storeOf(two), one), all);
+    aheadMs = 26 * hourMs;
+    await run();
+    const cutoff = Math.floor((Date.now() + aheadMs - 20 * dayMs) / dayMs) * dayMs;
+    const left = await Promise.all(series.map((id) => pointsOf(storeOf(one), id)));
+    for (const [i, id] of series.entries()) {
+      assert.deepEqual(await pointsOf(storeOf(two), id), left[i]);
+      assert.deepEqual(left[i], all.slice(-left[i]!.length), "the oldest ones are removed");
+      assert.ok(left[i]!.length < all.length && left[i]![0]![0] >= cutoff - dayMs);
+      assert.ok(all.filter(([timeMs]) => timeMs >= cutoff).length <= left[i]!.length);
+    }
+    const removed = series.length * all.length - left.flat().length;
+    for (const server of [one!, two!]) {
+      const [shown] = (await server.ask.v06(`GET /retentionrules/${id}`)).items;
+      assert.equal(shown!["removedPoints"], removed);
+    }
   });
 });
