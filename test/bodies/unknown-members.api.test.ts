@@ -65,7 +65,11 @@ interface Unknown {
 /**
  * The body with unknown members of every name, or of as many as its limit permits: others in each round.
  */
-function withUnknown(body: object, route: Route, { round, draw }: { round: number; draw: () => unknown }): object {
+function withUnknown(
+  body: object,
+  route: Route,
+  { round, draw }: { round: number; draw: () => unknown },
+): object {
   const { body: expected } = route;
   for (let share = 1; ; share++) {
     const some = [...names].filter((_, i) => i % share === round % share);

@@ -124,6 +124,7 @@ function others({ random }: RandomCaller): Probe {
   const paths = [
     ...["users", "groups", "groups?all=true", "apikeys", "securitycategories", "eventtransformers"],
     ...["semantictypes", "assets/types", "raw", "relationships", "trends", "connectors", "suggestions", ""],
+    "retentionrules",
   ];
   return { ask: `GET ${at}/${random.pick(paths)}` };
 }

@@ -12,6 +12,7 @@ import { type Dialect, isRefusal, type RandomRequest, refused } from "./random-r
 import { fillElsewhere, readsElsewhere, readsOfJobs } from "./rest-elsewhere.ts";
 import { restRead } from "./rest-reads.ts";
 import { move, restWrite } from "./rest-writes.ts";
+import { fillRetention, retentionReads } from "./retention.ts";
 import { accountFor, fill, someRights } from "./setting.ts";
 
 /** A further protocol sends its own requests for the same plant. */
@@ -19,7 +20,7 @@ const dialects: readonly Dialect[] = [
   { name: "REST", reads: restRead, writes: restWrite, share: 0.65 },
   {
     name: "REST elsewhere",
-    reads: (caller) => caller.random.pick([...readsElsewhere, ...readsOfJobs])(caller),
+    reads: (caller) => caller.random.pick([...readsElsewhere, ...readsOfJobs, ...retentionReads])(caller),
     share: 0.1,
   },
   { name: "OData", reads: odataRead, share: 0.2 },
@@ -54,6 +55,7 @@ test(`what a caller may see is all that any route shows (ORACLE_SEED=${seed})`, 
   const admin = clientFor(server.baseUrl, server.key);
   await fill(plant, random, admin);
   await fillElsewhere(admin, plant);
+  await fillRetention(admin, plant);
   const everybody = Array.from({ length: callersCount }, () => someRights(plant, random));
   const clientsFor = async (key: string) => [
     clientFor(server.baseUrl, key),

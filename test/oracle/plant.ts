@@ -35,6 +35,17 @@ export interface Suggested {
   state: "OPEN" | "ACCEPTED";
 }
 
+/** What a retention rule is for. */
+export type RetentionTarget =
+  | { readonly seriesId: number }
+  | { readonly assetId: number }
+  | { readonly wholeProject: true };
+
+export interface RetentionRule {
+  readonly id: number;
+  readonly target: RetentionTarget;
+}
+
 export class Plant {
   readonly things = new Map<number, Thing>();
   readonly categoryIds: number[] = [];
@@ -46,6 +57,8 @@ export class Plant {
   tableAssetIds: readonly number[] = [];
   /** Suggestions, until their series or file, or their asset, is gone. */
   suggestions: readonly Suggested[] = [];
+  /** Retention rules, until their series or asset is gone. */
+  readonly retention: RetentionRule[] = [];
   /** The newest analytics job, and whose it is. */
   job: { readonly id: number; readonly rights: Rights } | undefined;
   #named = 0;

@@ -5,6 +5,7 @@ import { aclOf, holds, isMember, isUnbounded, type Kind, may, mayKnow, nounOf, t
 import { type RandomCaller, type RandomRequest, refused } from "./random-request.ts";
 import { isSuggested } from "./rest-elsewhere.ts";
 import { anyId, below, pointTimes, unknown, words } from "./rest-reads.ts";
+import { retentionWrites } from "./retention.ts";
 import { givePoints } from "./setting.ts";
 
 const kinds: readonly Kind[] = ["assets", "timeseries", "events", "files", "sequences"];
@@ -342,6 +343,7 @@ const writes = [
   plantAsset,
   move,
   move,
+  ...retentionWrites,
 ];
 
 /** One change, by chance. */

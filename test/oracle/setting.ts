@@ -120,13 +120,14 @@ export function someRights(plant: Plant, random: Random): Rights {
     { acl: "trendsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "connectorsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "auditAcl", actions: ["READ"], scope: { kind: "all" } },
+    { acl: "projectsAcl", actions: ["UPDATE"], scope: { kind: "all" } },
     { acl: "suggestionsAcl", actions: random.pick(both), scope: { kind: "all" } },
     { acl: "transformationsAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["READ"], scope: { kind: "all" } },
     { acl: "rawAcl", actions: ["LIST"], scope: { kind: "all" } },
     { acl: "analyticsAcl", actions: ["EXECUTE", "READ"], scope: { kind: "all" } },
   ];
-  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 7)];
+  return [...Object.values(aclOf).flatMap(grant), ...memberships, ...random.some(elsewhere, 8)];
 }
 
 /** A new account in a new group that grants these rights. */

@@ -1,5 +1,5 @@
-// A process that runs the retention rules of a data folder, four series at once, and kills itself with SIGKILL
-// after the first deletion: `node killed-retention-run.ts <settings> <time>`.
+// A process that runs the retention rules of a data folder, four series at once, and kills itself with
+// SIGKILL after the first deletion: `node killed-retention-run.ts <settings> <time>`.
 import { pino } from "pino";
 import { openApp } from "../../src/app.ts";
 import type { Settings } from "../../src/config.ts";

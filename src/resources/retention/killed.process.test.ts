@@ -1,11 +1,11 @@
-// A server that is killed in the midst of a run of a retention rule: no point is gone that the rule keeps, the
-// audit log says that the result is unknown, and the next run removes the rest.
+// A server that is killed in the midst of a run of a retention rule: no point is gone that the rule keeps,
+// the audit log says that the result is unknown, and the next run removes the rest.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { pino } from "pino";
-import { startTestServer } from "../../../test/support/server.ts";
+import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { runDueRules } from "./runs.ts";
@@ -13,6 +13,16 @@ import { runDueRules } from "./runs.ts";
 const dayMs = 24 * 3_600_000;
 const program = new URL("../../../test/support/killed-retention-run.ts", import.meta.url).pathname;
 const watch = { log: pino({ level: "silent" }), removed: () => undefined, failed: () => undefined };
+
+/** Runs the rules in a process that kills itself. */
+function runAndKill({ dataFolder: data, project }: TestServer, nowMs: number): void {
+  const settings = { host: "127.0.0.1", port: 0, data, project, logLevel: "silent", hostsModels: false };
+  const rest = { trustedProxies: [], outboundNetworks: [], attemptsPerMinute: 1e6, consoleFolder: data };
+  const given = [{ ...settings, ...rest }, nowMs].map((one) => JSON.stringify(one));
+  const options = { encoding: "utf8", timeout: 300_000 } as const;
+  const { signal, stderr } = spawnSync(process.execPath, [program, ...given], options);
+  assert.equal(signal, "SIGKILL", stderr);
+}
 
 test("after kill -9 in the midst of a run, the next one continues and removes nothing else", async () => {
   let nowMs = Date.UTC(2026, 0, 1);
@@ -40,7 +50,10 @@ test("after kill -9 in the midst of a run, the next one continues and removes no
   const rest = { trustedProxies: [], outboundNetworks: [], attemptsPerMinute: 1e6, consoleFolder: data };
   await server.restart(() => {
     const given = [{ ...settings, ...rest }, nowMs].map((one) => JSON.stringify(one));
-    const { signal, stderr } = spawnSync(process.execPath, [program, ...given], { encoding: "utf8", timeout: 120_000 });
+    const { signal, stderr } = spawnSync(process.execPath, [program, ...given], {
+      encoding: "utf8",
+      timeout: 120_000,
+    });
     assert.equal(signal, "SIGKILL", stderr);
     nowMs += 1_000; // Ids are made from the clock: servers that begin at one time would have equal ones.
   });
@@ -62,7 +75,7 @@ test("after kill -9 in the midst of a run, the next one continues and removes no
     const items = await ask("GET /audit?limit=100");
     return items.filter(({ action }) => action === "remove old datapoints").map(({ result }) => result);
   };
- for (const sinceMs = performance.now(); (await recorded()).length === 0; await pause(20))
+  for (const sinceMs = performance.now(); (await recorded()).length === 0; await pause(20))
     assert.ok(performance.now() - sinceMs < 120_000, "the log has no record of the run");
   assert.deepEqual(await recorded(), ["unknown"]);
 

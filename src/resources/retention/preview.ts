@@ -5,7 +5,7 @@ import { byId } from "../../query/page.ts";
 import { readPage } from "../../storage/read-page.ts";
 import { timeSeriesTable } from "../timeseries/schema.ts";
 import type { TimeSeries } from "../timeseries/timeseries.ts";
-import { refuseUndeletable } from "./retention.ts";
+import { refuseUnpreviewable } from "./retention.ts";
 import type { RetentionRule, RetentionTarget } from "./schema.ts";
 import { seriesOf } from "./targets.ts";
 
@@ -43,7 +43,7 @@ export async function previewRule(
 ): Promise<RetentionPreview> {
   const cutoffTime = cutoffOf(rule, ctx.system.nowMs());
   const found = await ctx.catalog.read(ctx.projectId, async (tx) => {
-    await refuseUndeletable(ctx, tx, [rule]);
+    await refuseUnpreviewable(ctx, tx, rule);
     const query = { filter: await seriesOf(tx, rule), order: byId, page, fields: ["id", "name", "isString"] };
     return readPage(tx, timeSeriesTable, query);
   });

@@ -73,7 +73,9 @@ async function readsOf(id: number, name: string): Promise<string[]> {
 function firstDifference(one: string, other: string): string {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at++;
-  return at === one.length && at === other.length ? "" : `${one.slice(at, at + 80)} | ${other.slice(at, at + 80)}`;
+  return at === one.length && at === other.length
+    ? ""
+    : `${one.slice(at, at + 80)} | ${other.slice(at, at + 80)}`;
 }
 
 test("reads after a run are those of a series that never had the removed points", async () => {
@@ -106,7 +108,8 @@ test("reads after a run are those of a series that never had the removed points"
   const ofControl = await readsOf(control!, "control");
   const areEqual = async () => {
     const ofPump = await readsOf(pump!, "pump");
-    for (const [i, read] of ofPump.entries()) assert.equal(firstDifference(read, ofControl[i]!), "", `read ${i}`);
+    for (const [i, read] of ofPump.entries())
+      assert.equal(firstDifference(read, ofControl[i]!), "", `read ${i}`);
     return ofPump;
   };
   const ofPump = await areEqual();

@@ -23,6 +23,7 @@ import { type CatalogReader, type CatalogWriter, UniqueViolation } from "../../s
 import { existingRecords } from "../../storage/existing-records.ts";
 import { readPage } from "../../storage/read-page.ts";
 import { refuseUnknownAssets, singleLinks } from "../assets/assets.ts";
+import { assetTable } from "../assets/schema.ts";
 import { changeValues } from "../common/changes.ts";
 import { existingRows } from "../timeseries/rows.ts";
 import { timeSeriesTable } from "../timeseries/schema.ts";
@@ -172,25 +173,45 @@ async function endRuns(tx: CatalogWriter, nextTime: number): Promise<void> {
   );
 }
 
-/**
- * Refuses targets unless the caller may delete the points of all their series: (400) series and assets that
- * the caller may not see, and (403) others.
- */
-export async function refuseUndeletable(
+/** Refuses targets unless the caller may delete the points of all their series, also of series to come. */
+const refuseUndeletable = (ctx: RequestContext, tx: CatalogReader, targets: readonly RetentionTarget[]) =>
+  refuseNotWhole(ctx, tx, { targets, action: "WRITE" });
+
+/** As for a rule with this target; the caller must be allowed to read the series too. */
+export async function refuseUnpreviewable(
   ctx: RequestContext,
   tx: CatalogReader,
-  targets: readonly RetentionTarget[],
+  target: RetentionTarget,
 ): Promise<void> {
-  const permitted = permittedSeries(ctx, "WRITE");
+  for (const action of ["WRITE", "READ"] as const)
+    await refuseNotWhole(ctx, tx, { targets: [target], action });
+}
+
+/**
+ * Refuses (400) series and assets that the caller may not see, and (403) targets with series on which the
+ * caller may not do `action`.
+ */
+async function refuseNotWhole(
+  ctx: RequestContext,
+  tx: CatalogReader,
+  { targets, action }: { readonly targets: readonly RetentionTarget[]; readonly action: "READ" | "WRITE" },
+): Promise<void> {
+  const permitted = permittedSeries(ctx, action);
   const ids = [...new Set(targets.flatMap(({ seriesId }) => seriesId ?? []))];
   await existingRows(tx, permitted, { keys: { ids }, status: 400, fields: ["id", "name"] });
   await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(targets.map(({ assetId }) => assetId)));
   if (permitted.kind === "everything") return;
-  const refusal = fail("outside-scope", { acl: "timeSeriesAcl", action: "WRITE" });
-  const isLimited = permittedRecords(ctx.caller, "timeSeriesAcl", "WRITE").kind !== "everything";
+  const refusal = fail("outside-scope", { acl: "timeSeriesAcl", action });
+  const scope = permittedRecords(ctx.caller, "timeSeriesAcl", action);
   for (const target of targets) {
-    if (target.wholeProject && isLimited) throw refusal;
+    const { assetId, wholeProject } = target;
+    if (wholeProject && scope.kind !== "everything") throw refusal;
+    // A subtree without series may get some.
+    const isOutside = assetId !== undefined && (await tx.count(assetTable, within(assetId, scope))) === 0;
     // Security categories can hide series from a caller who may write to the subtree.
-    if ((await tx.count(timeSeriesTable, and(targetOf(target), not(permitted)))) > 0) throw refusal;
+    if (isOutside || (await tx.count(timeSeriesTable, and(targetOf(target), not(permitted)))) > 0)
+      throw refusal;
   }
 }
+
+const within = (assetId: number, scope: Filter): Filter => and(equals("id", assetId), scope);
