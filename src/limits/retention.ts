@@ -7,7 +7,7 @@ export const retentionLimits = {
   retentionDelayMs: limit(
     24 * 3_600_000,
     "ms",
-    "How long a retention rule has counted for a series, with the same days, before it removes points of it. " +
+    "A retention rule removes points of a series when it has counted for it as long, with the same days. " +
       "A rule that was due longer ago waits as long: its server was off, or its clock was set.",
   ),
   retentionIntervalMs: limit(3_600_000, "ms", "From one run of a retention rule to the next."),

@@ -189,6 +189,20 @@ test("the audit log", async () => {
   assert.equal((await api.getAuditVerification(project)).data.isIntact, true);
 });
 
+test("retention rules", async () => {
+  const { id } = one(await api.postTimeseries(project, { items: [{ name: "retained" }] }));
+  const target = { seriesId: id, keepDays: 36_500 };
+  const { data } = await api.postRetentionrulesPreview(project, target);
+  assert.deepEqual([data.examined, data.points], [1, 0]);
+  const rule = one(await api.postRetentionrules(project, { items: [{ name: "retained", ...target }] }));
+  const change = { id: rule.id, keepDays: { set: 36_000 } };
+  assert.equal(one(await api.postRetentionrulesUpdate(project, { items: [change] })).keepDays, 36_000);
+  const read = one(await api.getRetentionrulesByRetentionRuleId(project, rule.id));
+  assert.deepEqual(read, one(await api.getRetentionrules(project, { seriesId: id })));
+  await api.postRetentionrulesDelete(project, { items: [rule.id] });
+  assert.deepEqual((await api.getRetentionrules(project)).data.items, []);
+});
+
 test("transformations", async () => {
   const item = {
     ...{ externalId: "t", name: "t", query: "SELECT 'e' AS externalId, 'typed' AS type" },

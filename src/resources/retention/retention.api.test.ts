@@ -148,6 +148,28 @@ test("a run removes what the preview has counted, when the rule has counted for 
   assert.deepEqual([shown!["lastRun"], shown!["removedPoints"]], [lastRun, 4]);
 });
 
+test("the audit log has the changes of rules, and each run that deletes", async () => {
+  const [id] = await madeIds("timeseries", [{ name: "pump" }]);
+  await write(id!, [nowMs - 10 * dayMs, nowMs - 9 * dayMs]);
+  const [rule] = idsOf(await create({ name: "pump", seriesId: id, keepDays: 5 }));
+  await runAll();
+  const before = new Date(nowMs - 5 * dayMs).toISOString();
+  nowMs += limits.retentionIntervalMs;
+  await runDue();
+  await ask("POST /retentionrules/update", { items: [{ id: rule, keepDays: { set: 9 } }] });
+  await ask("POST /retentionrules/delete", { items: [rule] });
+  const { items } = await ask("GET /audit?limit=4");
+  const shown = items.map((one) => [one["kind"], one["action"], one["credential"], one["ids"]]);
+  const points = [`${rule}`, `before ${before}`, "2 points", "1 series"];
+  assert.deepEqual(shown, [
+    ["settings", "POST /retentionrules/delete", "key", [`${rule}`]],
+    ["settings", "POST /retentionrules/update", "key", [`${rule}`]],
+    ["deletion", "remove old datapoints", "server", points],
+    ["settings", "POST /retentionrules", "key", ["pump", `${rule}`]],
+  ]);
+  assert.ok(items.every(({ result }) => result === "done"));
+});
+
 test("late points go at the next run, and a series may lose all its points", async () => {
   const [id] = await madeIds("timeseries", [{ name: "pump" }]);
   await write(id!, [nowMs - 10 * dayMs]);
@@ -162,7 +184,7 @@ test("late points go at the next run, and a series may lose all its points", asy
   assert.deepEqual(await timesOf(id!), [nowMs - limits.retentionIntervalMs]);
 });
 
-test("after a change of its days, and after the clock was set, a rule removes nothing for a day", async () => {
+test("after a change of its days, or a step of the clock, a rule removes nothing for a day", async () => {
   const [one, two] = await madeIds("timeseries", [{ name: "one" }, { name: "two" }]);
   const [first, second] = idsOf(
     await create({ name: "one", seriesId: one, keepDays: 5 }, { name: "two", seriesId: two, keepDays: 5 }),
