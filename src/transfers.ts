@@ -82,7 +82,11 @@ export const transfers = {
   },
   relationships: { archive: relationshipArchive, import: noFileFormat },
   suggestions: { archive: suggestionArchive, import: noFileFormat },
-  retention: { archive: retentionArchive, import: noFileFormat },
+  retention: {
+    archive: retentionArchive,
+    import: noFileFormat,
+    notArchived: { retained_series: "since when a rule counts for a series: a restored one begins again" },
+  },
   contents: { archive: noRecords, import: noRecords },
   trends: { archive: trendArchive, import: noFileFormat },
   connectors: {

@@ -56,6 +56,7 @@ test("every update refuses an unknown member, and an unknown member of a change"
     "events",
     "files",
     "groups",
+    "retentionrules",
     "sequences",
     "timeseries",
     "transformations",

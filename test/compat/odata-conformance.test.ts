@@ -166,7 +166,7 @@ const lines: Readonly<Record<number, () => Promise<void>>> = {
   1: async () => {
     for (const path of ["", "/"])
       assert.equal((await got(path)).json?.["@odata.context"], `${root}/$metadata`);
-    assert.equal((await values("", "name")).length, 16);
+    assert.equal((await values("", "name")).length, 17);
   },
   2: async () => {
     const listed = await values("", "name");
@@ -191,10 +191,10 @@ const lines: Readonly<Record<number, () => Promise<void>>> = {
   8: async () => {
     const { text } = await got("$metadata");
     const count = (pattern: RegExp) => [...text.matchAll(pattern)].length;
-    assert.equal(count(/<EntityType [^>]*OpenType="true"/g), 22);
-    assert.equal(count(/<EntityType /g), 22);
+    assert.equal(count(/<EntityType [^>]*OpenType="true"/g), 23);
+    assert.equal(count(/<EntityType /g), 23);
     assert.equal(count(/<ComplexType [^>]*OpenType="true"/g), 3);
-    assert.equal(count(/<EntitySet /g), 22);
+    assert.equal(count(/<EntitySet /g), 23);
     assert.equal(count(/<Function /g), 6);
     assert.equal(count(/<FunctionImport /g), 5);
   },
