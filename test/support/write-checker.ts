@@ -21,7 +21,6 @@ export interface Access {
 
 /** After this a client gives up a request, which then counts as one without a response. */
 const requestMsMax = 60_000;
-const betweenMs = 25;
 const afterRefusalMs = 100;
 const lookUpAttemptsMax = 60;
 
@@ -32,6 +31,7 @@ export type Kind = (typeof kinds)[number];
 export class WriteChecker {
   readonly #access: Access;
   readonly #name: string;
+  readonly #betweenMs: number;
   readonly #ending = new AbortController();
   readonly #clients: Promise<void>[] = [];
   readonly #logs: { readonly kind: Kind; readonly successes: number[] }[] = [];
@@ -46,9 +46,11 @@ export class WriteChecker {
     ...{ "points written": 0, "points read": 0, "records written": 0, "records read": 0, files: 0 },
   };
 
-  constructor(access: Access, name: string) {
+  /** Each client waits `betweenMs` after a request. */
+  constructor(access: Access, name: string, betweenMs = 25) {
     this.#access = access;
     this.#name = name;
+    this.#betweenMs = betweenMs;
   }
 
   get acknowledged(): Readonly<Record<string, number>> {
@@ -116,7 +118,7 @@ export class WriteChecker {
         const isDone = await takeTurn(turn);
         if (isDone) successes.push(performance.now());
         else this.refusals[kind]++;
-        await pause(isDone ? betweenMs : afterRefusalMs);
+        await pause(isDone ? this.#betweenMs : afterRefusalMs);
       }
     };
     this.#clients.push(work());
