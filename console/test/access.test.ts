@@ -8,6 +8,7 @@ import {
   assertSelectedTabInSight,
   type ConsoleUnderTest,
   startConsole,
+  untilTrue,
 } from "./browser.ts";
 
 let console: ConsoleUnderTest;
@@ -107,7 +108,7 @@ describe("accounts and keys", () => {
     await dialog.getByRole("button", { name: "Save" }).press("Enter");
     await dialog.waitFor({ state: "detached" });
     await page.getByText("1 requests/s").first().waitFor();
-    await page.waitForFunction(`document.activeElement.getAttribute("aria-label") === "${name}"`);
+    await untilTrue(page, `document.activeElement.getAttribute("aria-label") === "${name}"`);
     assert.ok((await heightOf()) > before);
     const tops = await page.getByRole("row").evaluateAll(rectsOf);
     for (const [at, { top }] of tops.entries()) if (at > 0) assert.ok(top >= tops[at - 1]!.bottom - 1);
@@ -223,6 +224,9 @@ describe("security categories, identity provider and explanations", () => {
     await page.getByRole("option", { name: "24-FT-1" }).click();
     await page.getByRole("alert").getByText("Allowed", { exact: true }).waitFor();
     await page.getByText("Site › Unit 24").first().waitFor();
+    await record.fill("23-FT");
+    await page.getByRole("option", { name: "23-FT-1" }).waitFor();
+    await page.getByRole("option", { name: "24-FT-1" }).waitFor({ state: "detached" });
     await page.goto(
       `${console.server.baseUrl}/access?tab=explain&account=${ids["account"]}&record=${ids["23-FT-1"]}`,
     );

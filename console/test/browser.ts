@@ -116,6 +116,12 @@ export async function assertAccessibleInLooks(
   }
 }
 
+/**
+ * Waits until an expression is true in the page. Playwright evaluates another text than a function again at
+ * each frame, and the policy of the page refuses that when it was not true at once.
+ */
+export const untilTrue = (page: Page, expression: string) => page.waitForFunction(`() => ${expression}`);
+
 /** Fails when the selected tab stays beyond an edge of the window. The page moves it after a frame. */
 export async function assertSelectedTabInSight(page: Page): Promise<void> {
   const { width } = page.viewportSize()!;

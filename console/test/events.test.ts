@@ -3,7 +3,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { idsOf } from "../../test/support/server.ts";
-import { assertAccessibleInLooks, type ConsoleUnderTest, oppositeLooks, startConsole } from "./browser.ts";
+import {
+  assertAccessibleInLooks,
+  type ConsoleUnderTest,
+  oppositeLooks,
+  startConsole,
+  untilTrue,
+} from "./browser.ts";
 
 let console: ConsoleUnderTest;
 let readerKey: string;
@@ -135,6 +141,16 @@ describe("one event", () => {
     await dialog.getByLabel("Id in the source").fill("1");
     await dialog.getByRole("button", { name: "Create the event" }).click();
     await dialog.getByRole("alert").waitFor();
+    // Also in a window that is lower than the form.
+    await page.setViewportSize({ width: 1280, height: 500 });
+    await dialog.getByLabel("Description").fill("d".repeat(2_000_000));
+    await dialog.getByRole("button", { name: "Create the event" }).click();
+    await dialog
+      .getByRole("alert")
+      .getByText(/characters|bytes/)
+      .waitFor();
+    const alert = `document.querySelector("[role=dialog] [role=alert]").getBoundingClientRect()`;
+    await untilTrue(page, `${alert}.top >= 0 && ${alert}.bottom <= innerHeight`);
     await console.release(page);
   });
 
@@ -273,7 +289,7 @@ it("the pages of events are accessible, light and dark, also when the window bec
         .first()
         .waitFor();
     const isNotCut = "document.documentElement.scrollWidth <= window.innerWidth";
-    await assertAccessibleInLooks(page, oppositeLooks, () => page.waitForFunction(isNotCut));
+    await assertAccessibleInLooks(page, oppositeLooks, () => untilTrue(page, isNotCut));
     await console.release(page);
   }
 });

@@ -11,6 +11,7 @@ import {
   type ConsoleUnderTest,
   oppositeLooks,
   startConsole,
+  untilTrue,
 } from "./browser.ts";
 
 let console: ConsoleUnderTest;
@@ -135,7 +136,7 @@ describe("the frame", () => {
   it("returns the keyboard to where it was, after a dialog and after a request", async () => {
     const page = await console.open({ path: "/events" });
     const focused = (name: string) =>
-      page.waitForFunction(`document.activeElement?.textContent === ${JSON.stringify(name)}`);
+      untilTrue(page, `document.activeElement?.textContent === ${JSON.stringify(name)}`);
     await page.getByRole("button", { name: "New event" }).press("Enter");
     const dialog = page.getByRole("dialog");
     await dialog.getByRole("button", { name: "Add a pair" }).press("Enter");

@@ -4,7 +4,7 @@ import { after, before, describe, it } from "node:test";
 import type { Page } from "playwright-core";
 import { hosting, modelHosting, waitForSeries } from "../../test/support/model-hosting.ts";
 import { packageOf } from "../../test/support/source-package.ts";
-import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
+import { assertAccessible, type ConsoleUnderTest, startConsole, untilTrue } from "./browser.ts";
 
 describe("a server that hosts no models", () => {
   let console: ConsoleUnderTest;
@@ -78,6 +78,14 @@ describe("a server that hosts models", hosting, () => {
     await instances.fill('["bad"]');
     await page.getByRole("button", { name: "Predict" }).click();
     await page.getByRole("alert").getByText("no such instance").waitFor();
+    await page.getByRole("button", { name: "Log" }).click();
+    const log = page.getByRole("region", { name: "Log" });
+    await log.getByText("Traceback").waitFor();
+    const failures = `document.querySelector("[aria-label=Log]").innerText.split("Traceback").length`;
+    const before = await page.evaluate(failures);
+    await page.getByRole("button", { name: "Predict" }).click();
+    // The open log follows.
+    await untilTrue(page, `${failures} > ${before}`);
     await console.release(page);
   });
 

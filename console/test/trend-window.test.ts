@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import type { Request } from "playwright-core";
-import type { ConsoleUnderTest } from "./browser.ts";
+import { type ConsoleUnderTest, untilTrue } from "./browser.ts";
 import {
   cells,
   chart,
@@ -432,7 +432,7 @@ describe("the window of a trend", () => {
     await page.keyboard.press("0");
     await page.waitForURL((url) => !url.searchParams.has("y"));
     await page.getByRole("button", { name: "Remove phase" }).press("Enter");
-    await page.waitForFunction("document.activeElement?.ariaLabel === 'Remove valve'");
+    await untilTrue(page, "document.activeElement?.ariaLabel === 'Remove valve'");
     await console.release(page);
   });
 });

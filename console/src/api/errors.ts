@@ -9,6 +9,9 @@ export function messageOf(problem: unknown): string {
   return problem instanceof Error ? problem.message : String(problem);
 }
 
+/** The same with a full stop, for another sentence after it. */
+export const sentenceOf = (problem: unknown): string => messageOf(problem).replace(/[^.!?]$/, "$&.");
+
 /** The message of the server about a failure; undefined if there was no response, or a proxy responded. */
 export function serverMessageOf(problem: unknown): string | undefined {
   if (!(problem instanceof HttpError)) return undefined;

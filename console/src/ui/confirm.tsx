@@ -41,12 +41,14 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-/** The reason why the server refused a change, for dialogs and forms. */
+/** The reason why the server refused a change, for dialogs and forms. A long form scrolls to it. */
 export function Refusal({ problem }: { problem: unknown }) {
   if (!problem) return null;
   return (
-    <Alert color="red" role="alert" title="This was not done">
+    <Alert color="red" role="alert" title="This was not done" ref={scrollTo}>
       {messageOf(problem)}
     </Alert>
   );
 }
+
+const scrollTo = (alert: HTMLElement | null) => alert?.scrollIntoView({ block: "nearest" });

@@ -32,7 +32,8 @@ export function RecordSelect({ resource, value, onChange }: RecordSelectProps) {
   const [query] = useDebouncedValue(text.trim(), typingPauseMs);
   const picked = usePicked(resource, value);
   const { data = [] } = useHits(resource, picked?.name === query ? "" : query);
-  const records = picked && !data.some(({ id }) => id === picked.id) ? [picked, ...data] : data;
+  const isHit = (value: string) => data.some(({ id }) => String(id) === value);
+  const records = picked && !isHit(String(picked.id)) ? [picked, ...data] : data;
   return (
     <Select
       label="with the name"
@@ -42,7 +43,9 @@ export function RecordSelect({ resource, value, onChange }: RecordSelectProps) {
       onChange={(id) => onChange(id === null ? undefined : Number(id))}
       searchable
       onSearchChange={setText}
-      filter={({ options }) => options}
+      // The picked record is among the options for its name, and is no hit of another search.
+      filter={({ options }) => options.filter((one) => "value" in one && isHit(one.value))}
+      allowDeselect={false}
       nothingFoundMessage="Nothing is called that"
     />
   );

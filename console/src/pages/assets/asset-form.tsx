@@ -60,7 +60,7 @@ export function AssetForm({ title, action, asset, change, onClose }: AssetFormPr
       onSave={save}
     >
       <TextInput label="Name" required data-autofocus {...text("name")} />
-      <Textarea label="Description" autosize minRows={2} {...text("description")} />
+      <Textarea label="Description" autosize minRows={2} maxRows={12} {...text("description")} />
       {textFields.map(({ field, label, note }) => (
         <TextInput key={field} label={label} description={note} {...text(field)} />
       ))}

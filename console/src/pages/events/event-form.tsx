@@ -74,7 +74,7 @@ function EventFields({ fields, isBackwards, onChange }: EventFieldsProps) {
   );
   return (
     <>
-      <Textarea label="Description" autosize data-autofocus {...text("description")} />
+      <Textarea label="Description" autosize maxRows={12} data-autofocus {...text("description")} />
       <Group grow align="flex-start">
         <TextInput label="Type" {...text("type")} />
         <TextInput label="Subtype" {...text("subtype")} />

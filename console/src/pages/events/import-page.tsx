@@ -3,7 +3,7 @@ import { Alert, Button, Card, FileInput, Group, Progress, Select, Stack, Table, 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileUp } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { messageOf } from "../../api/errors.ts";
+import { sentenceOf } from "../../api/errors.ts";
 import { type CsvFormat, formatOf, type Preview, previewOf } from "../../lib/csv-file.ts";
 import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
@@ -216,7 +216,7 @@ function ImportState({ run: { status, progress, problem }, size }: { run: Run; s
         </Text>
         {status === "stopped" && (
           <Alert color={problem ? "red" : "orange"} title="The import has stopped" role="alert">
-            {problem ? `${messageOf(problem)} ` : ""}The events created so far stay.
+            {problem ? `${sentenceOf(problem)} ` : ""}The events created so far stay.
           </Alert>
         )}
         {errors.length > 0 && <RefusedRows errors={errors} refused={refused} />}

@@ -3,7 +3,7 @@ import { ActionIcon, Button, Card, FileButton, Group, Progress, Text, Tooltip } 
 import { notifications } from "@mantine/notifications";
 import { Link } from "@tanstack/react-router";
 import { FileSearch, Pause, Play, Replace, X } from "lucide-react";
-import { messageOf } from "../../api/errors.ts";
+import { messageOf, sentenceOf } from "../../api/errors.ts";
 import { bytesText, countText } from "../../lib/format.ts";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { waitingText } from "../../uploads/transfer.ts";
@@ -136,7 +136,7 @@ function statusText(upload: Upload): string {
     case "paused":
       return `Paused, ${part}`;
     case "lost":
-      return `${problem ? `${messageOf(problem)} ` : ""}Choose the file again to continue, ${part}`;
+      return `${problem ? `${sentenceOf(problem)} ` : ""}Choose the file again to continue, ${part}`;
     case "failed":
       return messageOf(problem);
     case "done":

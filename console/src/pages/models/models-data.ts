@@ -59,9 +59,12 @@ const logEveryMs = 1_000;
 /**
  * The log, which follows the job of the version. The status is in the key: its change reads the log again.
  */
+/** Of the logs of all versions. */
+export const logsKey = (project: string) => ["models", project, "log"];
+
 export const logQuery = (project: string, version: ModelVersion) =>
   queryOptions({
-    queryKey: ["models", project, "log", version.id, version.status],
+    queryKey: [...logsKey(project), version.id, version.status],
     placeholderData: keepPreviousData,
     refetchInterval: isInProgress(version) ? logEveryMs : false,
     queryFn: async ({ signal }) => {

@@ -1,20 +1,24 @@
 // Tries a prediction with the active version of a model.
 import { Alert, Box, Button, Stack, Text } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type Model, putAnalyticsModelsByModelIdPredict } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
 import { JsonField, jsonIn } from "./json-field.tsx";
 import classes from "./models.module.css";
+import { logsKey } from "./models-data.ts";
 
 export function PredictionForm({ model }: { model: Model }) {
   const project = useProject();
+  const client = useQueryClient();
   const [text, setText] = useState("[\n  { }\n]");
   const { value: instances } = jsonIn(text, "list");
   const predict = useMutation({
     mutationFn: (sent: readonly unknown[]) =>
       putAnalyticsModelsByModelIdPredict(project, model.id, { instances: [...sent] }),
+    // The output of the code is in the log of the version, which may be open.
+    onSettled: () => client.invalidateQueries({ queryKey: logsKey(project) }),
   });
   if (model.activeVersionId === null)
     return (

@@ -1,6 +1,6 @@
 // The progress of an upload: how much is written, cancel, continue, and the way to the table.
 import { Alert, Button, Group, Progress, Stack, Text } from "@mantine/core";
-import { messageOf } from "../../api/errors.ts";
+import { sentenceOf } from "../../api/errors.ts";
 import { bytesText, countText } from "../../lib/format.ts";
 import type { UploadPlan, useUpload } from "./use-upload.ts";
 
@@ -39,7 +39,7 @@ export function UploadProgress({ upload, plan, onClose, onOpen }: UploadProgress
       )}
       {status === "stopped" && (
         <Alert color={problem ? "red" : "orange"} title="The upload has stopped" role="alert">
-          {problem ? `${messageOf(problem)} ` : ""}The rows written so far stay. Continue after the last of
+          {problem ? `${sentenceOf(problem)} ` : ""}The rows written so far stay. Continue after the last of
           them now, or later by choosing the same file.
         </Alert>
       )}

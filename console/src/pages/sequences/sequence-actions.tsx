@@ -97,7 +97,7 @@ function SequenceForm({ sequence, onClose }: DialogProps) {
       onClose={onClose}
     >
       <TextInput label="Name" data-autofocus {...text("name")} />
-      <Textarea label="Description" autosize minRows={2} {...text("description")} />
+      <Textarea label="Description" autosize minRows={2} maxRows={12} {...text("description")} />
       <TextInput
         label="External id"
         description="What other systems call it; unique"

@@ -46,7 +46,7 @@ function SeriesFields({ fields, onChange }: SeriesFieldsProps) {
   return (
     <>
       <TextInput label="Name" required data-autofocus {...text("name")} />
-      <Textarea label="Description" autosize {...text("description")} />
+      <Textarea label="Description" autosize maxRows={12} {...text("description")} />
       <Group grow>
         <TextInput label="Unit" {...text("unit")} />
         <TextInput label="External id" {...text("externalId")} />
