@@ -51,8 +51,12 @@ export class SoakClient {
 
   /** Adds a finding if the two differ. */
   compare(what: string, found: unknown, expected: unknown): void {
-    const [a, b] = [JSON.stringify(found), JSON.stringify(expected)];
-    if (a !== b) this.findings.push(`${what}: ${a?.slice(0, 200)} instead of ${b?.slice(0, 200)}`);
+    const [a = "", b = ""] = [JSON.stringify(found), JSON.stringify(expected)];
+    if (a === b) return;
+    let same = 0;
+    while (a[same] === b[same]) same++;
+    const around = (text: string) => text.slice(Math.max(same - 50, 0), same + 100);
+    this.findings.push(`${what}, at character ${same}: ${around(a)} instead of ${around(b)}`);
   }
 
   /** The times in ms of the successes of each kind since the last call. */

@@ -127,6 +127,7 @@ interface Watched {
 async function watch({ scale, server, broker, feeds, client, say }: Watched) {
   const samples: Sample[] = [];
   const interruptions: Interruption[] = [];
+  let reported = 0;
   const due = [...plan].sort(([a], [b]) => a - b);
   const startedMs = performance.now();
   const part = () => (performance.now() - startedMs) / (scale.seconds * 1000);
@@ -150,8 +151,10 @@ async function watch({ scale, server, broker, feeds, client, say }: Watched) {
       times: client.takeTimes(),
     });
     const disk = (figures.diskBytes / 2 ** 20).toFixed(0);
+    for (const one of client.findings.slice(reported)) say(`FOUND ${one}`);
+    reported = client.findings.length;
     const sizes = `${memoryMb.toFixed(0)} MiB of memory, ${disk} MiB of disk`;
-    say(`${(100 * part()).toFixed(0)} %: ${points} points, ${sizes}, ${client.findings.length} findings`);
+    say(`${(100 * part()).toFixed(0)} %: ${points} points, ${sizes}, ${reported} findings`);
   }
   return { samples, interruptions };
 }

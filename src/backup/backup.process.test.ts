@@ -145,7 +145,8 @@ describe("of a filled installation", () => {
     });
     for (const chunk of chunks) assert.ok(poolFiles(backups).includes(chunk));
     const copy = newPlace();
-    const ended = await run(place, ["restore", backups, "--to", copy.data, "--backup", first.id]).ended;
+    const until = first.id.replace(/^(....)(..)(..T..)(..)/, "$1-$2-$3:$4:");
+    const ended = await run(place, ["restore", backups, "--to", copy.data, "--until", until]).ended;
     assert.equal(ended.status, 0, ended.output + ended.errors);
     assert.deepEqual(await stateOf(copy), state);
     const listed = await run(place, ["backup", "--list", backups]).ended;

@@ -111,6 +111,21 @@ test("the refusal of a damaged manifest names the backup before it", async () =>
   await assert.rejects(chooseBackup(folder, { id }), /damaged$/);
 });
 
+test("the newest backup with a snapshot not after a time", async () => {
+  const { folder, id: first } = await newBackupFolder();
+  const repository = await Repository.open(new FolderPlace(folder), undefined);
+  const noonMs = Date.UTC(2026, 0, 2, 12);
+  const noon = await addBackup(repository, noonMs, new Map());
+  const idUntil = async (untilMs: number) => (await chooseBackup(folder, { untilMs })).manifest.id;
+  assert.equal(await idUntil(noonMs + 86_400_000), noon);
+  assert.equal(await idUntil(noonMs), noon);
+  assert.equal(await idUntil(noonMs - 1), first);
+  await assert.rejects(
+    idUntil(Date.UTC(2025, 0, 1)),
+    new RegExp(`as old as that; its oldest one is ${first}$`),
+  );
+});
+
 test("while a backup is read, none is removed, and others may be read", async () => {
   const { folder, id } = await newBackupFolder();
   const readers = [lockForReading(folder), lockForReading(folder)];

@@ -11,22 +11,35 @@ import { addFunctions } from "../storage/sql/dialects/sqlite/functions.ts";
 import { countsIn } from "./frozen-catalog.ts";
 import { type ListedPart, readListing } from "./listing.ts";
 import { FolderPlace, isEmptyFolder } from "./place.ts";
-import { type BackupManifest, passphraseIn, Repository } from "./repository.ts";
+import { type BackupManifest, idOf, passphraseIn, Repository } from "./repository.ts";
 
 export interface ChosenBackup {
   readonly repository: Repository;
   readonly manifest: BackupManifest;
 }
 
-/** The backup `id` of a folder, else its newest one. Throws `StartRefused` if there is none. */
+interface Choice {
+  readonly id?: string | undefined;
+  readonly untilMs?: number | undefined;
+  readonly passphraseFile?: string | undefined;
+}
+
+/**
+ * The backup `id` of a folder, else the newest one whose snapshot is not after `untilMs`. Throws
+ * `StartRefused` if there is none.
+ */
 export async function chooseBackup(
   folder: string,
-  { id, passphraseFile }: { readonly id?: string | undefined; readonly passphraseFile?: string | undefined },
+  { id, untilMs, passphraseFile }: Choice,
 ): Promise<ChosenBackup> {
   const repository = await Repository.open(new FolderPlace(folder), passphraseIn(passphraseFile));
-  const ids = await repository.ids();
+  const all = await repository.ids();
+  const ids = untilMs === undefined ? all : all.filter((one) => one <= idOf(untilMs));
   const chosen = id ?? ids.at(-1);
-  if (chosen === undefined) throw new StartRefused(`${folder} has no complete backup`);
+  if (chosen === undefined) {
+    if (all.length === 0) throw new StartRefused(`${folder} has no complete backup`);
+    throw new StartRefused(`${folder} has no backup as old as that; its oldest one is ${all[0]}`);
+  }
   try {
     return { repository, manifest: await repository.manifest(chosen) };
   } catch (problem) {

@@ -13,15 +13,18 @@ import { expectWords } from "./words.ts";
 const options = {
   to: { type: "string" },
   backup: { type: "string" },
+  until: { type: "string" },
   "passphrase-file": { type: "string" },
 } as const;
 
 export const restore: Command = {
-  usage: `Usage: millrace restore <folder> --to <data folder> [--backup ID] [--passphrase-file FILE]
+  usage: `Usage: millrace restore <folder> --to <data folder> [--backup ID | --until TIME]
+                        [--passphrase-file FILE]
 
-Writes a backup into a data folder, which must not exist or be empty: the newest backup of <folder>, else that
-of --backup (millrace backup --list <folder>). Verifies every chunk on the way. The data folder appears when
-it is complete; an interrupted restore leaves <data folder>.restoring, and the same command starts again. A
+Writes a backup into a data folder, which must not exist or be empty: the newest backup of <folder>, the
+newest one with a snapshot not after --until (such as 2026-11-23T14:00:00+01:00), or that of --backup
+(millrace backup --list <folder>). Verifies every chunk on the way. The data folder appears when it is
+complete; an interrupted restore leaves <data folder>.restoring, and the same command starts again. A
 folder that exists, such as a mount point, is filled in place; servers refuse it until it is complete.
 Then start the server with MILLRACE_DATA. Stop the old server for good: both have the same keys and secret.
 
@@ -29,13 +32,15 @@ Exit codes: 0, complete; 1, refused, or the backup is damaged.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     expectWords(positionals, 1, "Name the folder of the backups.");
-    const { to, backup: id, "passphrase-file": passphraseFile } = values;
+    const { to, backup: id, until, "passphrase-file": passphraseFile } = values;
     if (to === undefined) throw new Misused("--to names the data folder.");
+    if (id !== undefined && until !== undefined) throw new Misused("Give --backup or --until, not both.");
+    const untilMs = until === undefined ? undefined : timeIn(until);
     const target = resolve(to);
     makeFilesPrivate();
     const place = resolve(positionals[0]!);
     using _ = lockForReading(place);
-    const backup = await chooseBackup(place, { id, passphraseFile });
+    const backup = await chooseBackup(place, { id, untilMs, passphraseFile });
     const { manifest } = backup;
     const line = new StatusLine(process.stderr);
     try {
@@ -59,3 +64,12 @@ It has the state of ${snapshot}. Start the server with MILLRACE_DATA=${target}`)
     return 0;
   },
 };
+
+/** A time with a zone: without one, the zone of this machine would decide which backup it is. */
+function timeIn(text: string): number {
+  const isWhole = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text);
+  const timeMs = isWhole ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(timeMs))
+    throw new Misused(`--until is a time with its zone, such as 2026-11-23T14:00:00Z, not ${text}.`);
+  return timeMs;
+}
