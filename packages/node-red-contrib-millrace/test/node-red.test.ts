@@ -6,9 +6,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { launchTestBrowser } from "../../../test/support/browser.ts";
 import { type CuttableProxy, cuttableProxy } from "../../../test/support/cuttable-proxy.ts";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { freePort } from "../../../test/support/free-port.ts";
+import { needs } from "../../../test/support/needs.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 
 const packageFolder = fileURLToPath(new URL("..", import.meta.url));
@@ -73,7 +75,11 @@ function userFolder(port: number): string {
   symlinkSync(join(modules, influx), join(folder, "node_modules", influx));
   const dependencies = { [own]: "*", [influx]: "*" };
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "flows", dependencies }));
-  const settings = { uiHost: "127.0.0.1", uiPort: port, flowFile: "flows.json", credentialSecret: false };
+  const settings = {
+    ...{ uiHost: "127.0.0.1", uiPort: port, flowFile: "flows.json", credentialSecret: false },
+    // Nothing covers the editor at its first start.
+    ...{ telemetry: { enabled: false }, editorTheme: { tours: false } },
+  };
   writeFileSync(join(folder, "settings.js"), `module.exports = ${JSON.stringify(settings)};\n`);
   const nodes = [
     { id: "flow", type: "tab", label: "flow" },
@@ -214,6 +220,55 @@ test("the published nodes for InfluxDB write and read", async () => {
   await server.ask.v06("POST /timeseries/data/from%20node-red", { items: [{ timestamp: 7_000, value: 42 }] });
   const { json, text } = await message("influx-in", "");
   assert.equal((json as { value: number }[])[0]?.value, 42, text);
+});
+
+test("the editor shows the settings of each node, and deploys them", needs("chromium"), async (t) => {
+  const browser = await launchTestBrowser();
+  t.after(() => browser.close());
+  const page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
+  const problems: string[] = [];
+  page.on("pageerror", ({ message: text }) => problems.push(text));
+  await page.goto(flows);
+  for (const type of ["write", "read", "events"])
+    await page.locator(`.red-ui-palette-node[data-palette-type="millrace-${type}"]`).waitFor();
+  const open = async (id: string) => {
+    const node = `RED.nodes.node(${JSON.stringify(id)})`;
+    await page.waitForFunction(`window.RED && ${node}`);
+    await page.evaluate(`RED.editor.edit(${node})`);
+    await page.locator("#node-input-name").waitFor();
+  };
+  const done = async () => {
+    await page.locator("#node-dialog-ok").click();
+    await page.locator("#node-dialog-ok").waitFor({ state: "detached" });
+  };
+  await open("latest-main");
+  assert.equal(await page.locator("#node-input-what").inputValue(), "latest");
+  await done();
+  await open("events-main");
+  assert.equal(await page.locator("#node-input-action").inputValue(), "read");
+  await done();
+  await open("write-main");
+  assert.equal(await page.locator("#node-input-create").isChecked(), true);
+  await page.locator("#node-input-series").fill("from the editor");
+  // The server of the node: its page opens over that of the node.
+  await page.locator("#node-input-btn-server-edit").click();
+  await page.locator("#node-config-input-project").waitFor();
+  assert.equal(await page.locator("#node-config-input-project").inputValue(), "demo");
+  assert.notEqual(await page.locator("#node-config-input-key").inputValue(), server.key);
+  await page.locator("#node-config-input-name").fill("the plant");
+  await page.locator("#node-config-input-key").fill(server.key);
+  await page.locator("#node-config-dialog-ok").click();
+  await done();
+  await page.locator("#red-ui-header-button-deploy").click();
+  const deployed = async () => {
+    const nodes = (await (await fetch(`${flows}/flows`)).json()) as Node[];
+    return nodes.find(({ id }) => id === "write-main")!["series"] === "from the editor";
+  };
+  await until(deployed, "the deployment");
+  await until(async () => (await message("write", 5, { timestamp: 1_000 })).status === 200, "a write");
+  assert.deepEqual(await written("from%20the%20editor"), [{ timestamp: 1_000, value: 5 }]);
+  assert.deepEqual(problems, []);
 });
 
 /** The flow of docs/node-red.md, which the editor puts onto the tab that is open. */
