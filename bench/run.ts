@@ -12,6 +12,7 @@ import { measureLate } from "./late.ts";
 import { measureLines } from "./line-protocol.ts";
 import { measureMachine } from "./machine.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
+import { measureOpcUa } from "./opcua.ts";
 import { fullPattern, measurePatternSearch, quickPattern } from "./pattern-search.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
@@ -48,6 +49,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --console   instead of workloads: the web console in Chromium (15 minutes, 3 GB); --only open,drag for parts
   --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
   --connectors  instead of workloads: messages of a broker, and the backlog of an outage (2 minutes)
+  --opcua     instead of workloads: 5,000 variables of an OPC UA server at 1 Hz (2 minutes)
   --transformations  instead of workloads: raw rows into events, and the changed rows alone (4 minutes)
   --cluster   the workloads with the datapoints in ClickHouse, beside the same work by ClickHouse alone; then
               1, 2 and 4 servers on PostgreSQL, beside SQLite, and a million series (40 GB of disk)
@@ -63,6 +65,7 @@ const { values: options } = parseArgs({
     codecs: { type: "boolean", default: false },
     cluster: { type: "boolean", default: false },
     connectors: { type: "boolean", default: false },
+    opcua: { type: "boolean", default: false },
     transformations: { type: "boolean", default: false },
     console: { type: "boolean", default: false },
     data: { type: "string" },
@@ -131,6 +134,11 @@ async function benchConnectors(): Promise<void> {
   const scale = options.quick ? quickConnectors : fullConnectors;
   const table = await measureConnectors((work) => onFresh(millrace, work), scale);
   show("Connectors", `${machine()}\n\n\`${command}\`: one round.\n\n${table}`);
+}
+
+async function benchOpcUa(): Promise<void> {
+  const table = await measureOpcUa(options.quick ? 10 : 60);
+  show("OPC UA", `${machine()}\n\n\`${command}\`: one round.\n\n${table}`);
 }
 
 async function benchTransformations(): Promise<void> {
@@ -238,6 +246,7 @@ if (options.help) console.log(usage);
 else if (options.scale) await scale();
 else if (options.console) await benchConsole();
 else if (options.connectors) await benchConnectors();
+else if (options.opcua) await benchOpcUa();
 else if (options.transformations) await benchTransformations();
 else if (options.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
 else await bench();
