@@ -2,15 +2,18 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import type { Page } from "playwright-core";
+import { PdfPage } from "../../src/demo/documents/pdf.ts";
 import { idsOf } from "../../test/support/server.ts";
 import { assertAccessibleInLooks, type ConsoleUnderTest, oppositeLooks, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
 let assets: number[];
 let drawing: number;
+let pdf: number;
 let readerKey: string;
 
-const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1600 1000" font-family="sans-serif">
+const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="3200" height="2000" viewBox="0 0 1600 1000"
+font-family="sans-serif">
 <rect width="1600" height="1000" fill="#fbfcfd"/>
 <text x="400" y="500" font-size="14" text-anchor="middle">23-P-1012A</text>
 <text x="1200" y="300" font-size="14" text-anchor="middle">23-T-1010</text></svg>`;
@@ -20,10 +23,17 @@ before(async () => {
   const { ask } = console.server;
   const names = ["23-P-1012A", "23-T-1010", "21-PT-1019"].map((name) => ({ name }));
   assets = idsOf(await ask("POST /assets", { items: names }));
-  const { json } = await ask("POST /files/initupload", { fileName: "23-PID-001.svg" });
-  const { data } = json as { data: { fileId: number; uploadURL: string } };
-  await fetch(data.uploadURL, { method: "PUT", body: svg, headers: { "content-type": "image/svg+xml" } });
-  drawing = data.fileId;
+  const upload = async (fileName: string, type: string, body: string | Buffer) => {
+    const { json } = await ask("POST /files/initupload", { fileName });
+    const { data } = json as { data: { fileId: number; uploadURL: string } };
+    await fetch(data.uploadURL, { method: "PUT", body, headers: { "content-type": type } });
+    return data.fileId;
+  };
+  drawing = await upload("23-PID-001.svg", "image/svg+xml", svg);
+  const sheet = new PdfPage();
+  sheet.text("23-P-1012A", [100, 421], { size: 14 });
+  sheet.text("23-T-1010", [380, 640], { size: 14 });
+  pdf = await upload("23-PID-002.pdf", "application/pdf", Buffer.from(sheet.bytes("23-PID-002")));
   const series = await ask.v06("POST /timeseries", {
     items: [{ name: "pressure", unit: "bar", assetId: assets[0] }],
   });
@@ -197,6 +207,27 @@ describe("a drawing", () => {
     assert.ok(width >= 24 && height >= 24, `${width} x ${height}`);
     const card = page.getByRole("region", { name: "Tags in the drawing" });
     await card.getByRole("link", { name: "23-T-1010" }).waitFor();
+    await console.release(page);
+  });
+
+  it("in PDF is drawn, with areas over its tags", async () => {
+    const page = await console.open({ path: `/files/${pdf}` });
+    await page.getByRole("button", { name: "Find tags" }).click();
+    const spot = page.getByRole("button", { name: "23-P-1012A, suggested" });
+    await spot.waitFor();
+    const picture = page.getByRole("img", { name: "Page 1 of 23-PID-002.pdf" });
+    for (const endMs = performance.now() + 60_000; ; ) {
+      const image = (await picture.boundingBox())!;
+      const box = (await spot.boundingBox())!;
+      const across = (box.x + box.width / 2 - image.x) / image.width;
+      const down = (box.y + box.height / 2 - image.y) / image.height;
+      if (Math.abs(across - 0.24) < 0.02 && Math.abs(down - 0.5) < 0.01) break;
+      assert.ok(performance.now() < endMs, JSON.stringify({ box, image, across, down }));
+    }
+    await page.getByText("Show the assets on the drawing").click();
+    await picture.waitFor({ state: "detached" });
+    await page.getByText("Show the assets on the drawing").click();
+    await assertAccessibleInLooks(page, oppositeLooks, () => spot.waitFor());
     await console.release(page);
   });
 });

@@ -126,9 +126,6 @@ export interface SqlSummary {
    * written while the query ran have higher numbers.
    */
   readonly marks: SqlMarks;
-  /** Tables that were read, with the number of rows that the engine stored. */
-  readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  readonly cpuMs: number;
 }
 
 /** The limit that a query exceeded, a member of `SqlLimits`. */

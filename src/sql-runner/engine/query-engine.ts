@@ -69,7 +69,7 @@ export class QueryEngine {
     const marks = this.#nextMarks();
     this.#readLists(names);
     this.#divideCache();
-    const stored = this.#stageAll(used);
+    this.#stageAll(used);
     this.#db.exec("ANALYZE");
     // The tables are complete, so that the planner knows their size.
     const statement = this.#authorizer.prepare(() => this.#db.prepare(this.#query.text));
@@ -79,8 +79,7 @@ export class QueryEngine {
       columns: statement.columns().map((column) => this.#column(column)),
     });
     const result = sendRows(statement, this.#task, (rows) => this.#server.send({ kind: "rows", rows }));
-    const { user, system } = process.cpuUsage();
-    return { ...result, marks, tables: stored, cpuMs: Math.round((user + system) / 1000) };
+    return { ...result, marks };
   }
 
   /** Prepares the query again for each table that it lacks. */
@@ -169,17 +168,17 @@ export class QueryEngine {
   }
 
   /** Reads tables of changed rows first, then those of which these need only some rows. */
-  #stageAll(used: readonly UsedTable[]): SqlSummary["tables"] {
-    const stored = new Map<UsedTable, SqlSummary["tables"][number]>();
+  #stageAll(used: readonly UsedTable[]): void {
+    const stored = new Set<UsedTable>();
     while (stored.size < used.length) {
       const waiting = used.filter((one) => !stored.has(one));
       const { next, only } = this.#nextRead(
         waiting,
-        [...stored.keys()].map(({ table }) => table),
+        [...stored].map(({ table }) => table),
       );
-      stored.set(next, this.#stage(next, only));
+      this.#stage(next, only);
+      stored.add(next);
     }
-    return used.map((one) => stored.get(one)!);
   }
 
   #nextRead(waiting: readonly UsedTable[], staged: readonly StagedTable[]): NextRead {
@@ -211,14 +210,12 @@ export class QueryEngine {
     return undefined;
   }
 
-  #stage({ table, columns }: UsedTable, only: NextRead["only"]) {
-    const { schema, table: name } = table.place;
+  #stage({ table, columns }: UsedTable, only: NextRead["only"]): void {
     const read = table.readOf(columns, only);
     for (const page of this.#pages({ kind: "read", name: table.place.name, read })) {
       table.add(page);
       this.#refuseLargeFiles();
     }
-    return { name: `${schema}.${name}`, rows: table.rows };
   }
 
   *#pages(first: EngineMessage): Generator<string> {

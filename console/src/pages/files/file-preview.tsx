@@ -2,11 +2,12 @@
 //
 // Nothing of a file runs as a script in the console. SVG is shown as an image, in which scripts do not run
 // and nothing is loaded, from a `data:` address, which has no access to the console when it is opened alone.
-// PDF is for the browser's viewer; its type is set here, so a page that calls itself PDF is not shown.
-import { Card, Image, Table, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+// PDF is for the browser's viewer; its type is set here, so a page that calls itself PDF is not shown. A PDF
+// with tags of assets is drawn as pictures, over which areas can be.
+import { Card, Image, Pagination, Switch, Table, Text } from "@mantine/core";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import type { File } from "../../api/generated.ts";
+import type { File, Suggestion } from "../../api/generated.ts";
 import { CsvReader, delimiterOf, encodingOf } from "../../lib/csv.ts";
 import { bytesText, countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
@@ -15,6 +16,7 @@ import { useDrawingTags } from "./drawing-tags.ts";
 import { type FileStart, readAll, readStart } from "./file-content.ts";
 import classes from "./files.module.css";
 import { Hotspots } from "./hotspots.tsx";
+import { pdfPicture } from "./pdf-pages.ts";
 import { type PreviewKind, previewKindOf } from "./preview-kind.ts";
 
 /** Text and CSV are shown up to here. */
@@ -96,22 +98,105 @@ function WholePreview({ file, size, preview }: WholePreviewProps) {
         It has {bytesText(size)}, and a preview at most {bytesText(limit)}. Download it to open it.
       </Empty>
     );
-  if (kind === "pdf" && !navigator.pdfViewerEnabled)
-    return <Empty title="This browser has no viewer for PDF">Download the file to open it.</Empty>;
   if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
   if (isPending || address === undefined) return <Loading what="the preview" />;
-  if (kind === "pdf") return <iframe className={classes["document"]} title={fileName} src={address} />;
-  const picture = <Picture key={address} address={address} name={fileName} />;
-  return kind === "svg" ? <Drawing file={file}>{picture}</Drawing> : picture;
+  if (kind === "pdf")
+    return (
+      <PdfPreview file={file} content={data}>
+        <Viewer name={fileName} address={address} />
+      </PdfPreview>
+    );
+  const picture = { address, name: fileName };
+  return kind === "svg" ? <Drawing file={file} {...picture} /> : <Picture key={address} {...picture} />;
+}
+
+function Viewer({ name, address }: { name: string; address: string }) {
+  if (!navigator.pdfViewerEnabled)
+    return <Empty title="This browser has no viewer for PDF">Download the file to open it.</Empty>;
+  return <iframe className={classes["document"]} title={name} src={address} />;
+}
+
+interface PdfPreviewProps {
+  readonly file: File;
+  readonly content: Blob;
+  /** The browser's viewer. */
+  readonly children: ReactNode;
+}
+
+/** The viewer, or a page with the areas of the tags that were found in the drawing. */
+function PdfPreview({ file, content, children }: PdfPreviewProps) {
+  const tags = useDrawingTags(file);
+  const [isPlain, setIsPlain] = useState(false);
+  if (tags.length === 0) return children;
+  return (
+    <>
+      <Switch
+        mb="xs"
+        label="Show the assets on the drawing"
+        checked={!isPlain}
+        onChange={({ currentTarget }) => setIsPlain(!currentTarget.checked)}
+      />
+      {isPlain ? children : <PdfDrawing {...{ file, content, tags }} />}
+    </>
+  );
+}
+
+interface PdfDrawingProps extends Omit<PdfPreviewProps, "children"> {
+  readonly tags: readonly Suggestion[];
+}
+
+function PdfDrawing({ file: { id, fileName, uploadedAt }, content, tags }: PdfDrawingProps) {
+  const project = useProject();
+  const [page, setPage] = useState(() => Math.min(...tags.map((tag) => tag.page ?? 1)));
+  const { data, error, refetch } = useQuery({
+    queryKey: ["file content", project, id, uploadedAt, "page", page],
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
+    placeholderData: keepPreviousData,
+    queryFn: async () => ({ ...(await pdfPicture(content, page)), page }),
+  });
+  const address = useAddress(data?.picture, "pdf");
+  if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
+  if (!data || address === undefined) return <Loading what="the drawing" />;
+  return (
+    <>
+      {data.pages > 1 && (
+        <Pagination
+          mb="xs"
+          size="sm"
+          total={data.pages}
+          value={page}
+          onChange={setPage}
+          getItemProps={(number) => ({ "aria-label": `Page ${number}` })}
+          getControlProps={(control) => ({ "aria-label": `The ${control} page` })}
+        />
+      )}
+      <Hotspots tags={tags.filter((tag) => tag.page === data.page)}>
+        <Picture key={address} address={address} name={`Page ${data.page} of ${fileName}`} w="100%" />
+      </Hotspots>
+    </>
+  );
 }
 
 /** The picture with the areas of the tags that were found in it. */
-function Drawing({ file, children }: { file: File; children: ReactNode }) {
+function Drawing({ file, ...picture }: { file: File } & PictureProps) {
   const tags = useDrawingTags(file);
-  return tags.length === 0 ? children : <Hotspots tags={tags}>{children}</Hotspots>;
+  if (tags.length === 0) return <Picture key={picture.address} {...picture} />;
+  return (
+    <Hotspots tags={tags}>
+      <Picture key={picture.address} {...picture} w="100%" />
+    </Hotspots>
+  );
 }
 
-function Picture({ address, name }: { address: string; name: string }) {
+interface PictureProps {
+  readonly address: string;
+  readonly name: string;
+  readonly w?: string;
+}
+
+function Picture({ address, name, w = "auto" }: PictureProps) {
   const [isBroken, setIsBroken] = useState(false);
   if (isBroken)
     return (
@@ -120,13 +205,7 @@ function Picture({ address, name }: { address: string; name: string }) {
       </Empty>
     );
   return (
-    <Image
-      className={classes["picture"]}
-      w="auto"
-      src={address}
-      alt={name}
-      onError={() => setIsBroken(true)}
-    />
+    <Image className={classes["picture"]} w={w} src={address} alt={name} onError={() => setIsBroken(true)} />
   );
 }
 
