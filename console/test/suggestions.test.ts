@@ -224,9 +224,10 @@ describe("a drawing", () => {
       if (Math.abs(across - 0.24) < 0.02 && Math.abs(down - 0.5) < 0.01) break;
       assert.ok(performance.now() < endMs, JSON.stringify({ box, image, across, down }));
     }
-    await page.getByText("Show the assets on the drawing").click();
+    const shows = page.getByRole("switch", { name: "Show the assets on the drawing" });
+    await shows.uncheck();
     await picture.waitFor({ state: "detached" });
-    await page.getByText("Show the assets on the drawing").click();
+    await shows.check();
     await assertAccessibleInLooks(page, oppositeLooks, () => spot.waitFor());
     await console.release(page);
   });
