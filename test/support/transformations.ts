@@ -1,6 +1,9 @@
 // Saves and runs transformations on a test server.
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
+import type { RequestContext } from "../../src/context.ts";
+import { unboundedMemory } from "../../src/query/read-within.ts";
+import { allProjects } from "../../src/resources/projects/projects.ts";
 import type { Item, TestServer } from "./server.ts";
 
 export interface PlannedRows {
@@ -84,6 +87,17 @@ export class Transformations {
     const { status, error } = await this.ask(path, { items });
     assert.equal(status, 200, error?.message ?? "");
   }
+}
+
+/** A context with the rights of the account that owns the first transformation. */
+export async function ownerContext(server: TestServer): Promise<RequestContext> {
+  const { services } = server.app;
+  const [project] = await services.catalog.read("system", allProjects);
+  const { id: projectId, urlName: projectUrlName } = project!;
+  const [first] = (await server.ask.v06("GET /transformations?limit=1")).items;
+  const ownerId = first!["ownerId"] as number;
+  const caller = (await services.keys.callerAs(ownerId, { projectId, projectUrlName }))!;
+  return { ...services, caller, projectId, signal: new AbortController().signal, memory: unboundedMemory };
 }
 
 const counted = ["created", "changed", "unchanged", "deleted", "refused"] as const;

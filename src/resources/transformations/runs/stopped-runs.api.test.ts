@@ -5,11 +5,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../../test/support/server.ts";
-import { Transformations } from "../../../../test/support/transformations.ts";
-import type { RequestContext } from "../../../context.ts";
-import { unboundedMemory } from "../../../query/read-within.ts";
+import { ownerContext, Transformations } from "../../../../test/support/transformations.ts";
 import type { CatalogReader, CatalogWriter, ProjectCatalog } from "../../../storage/catalog.ts";
-import { allProjects } from "../../projects/projects.ts";
 import { startRun } from "./runs.ts";
 
 let server: TestServer;
@@ -68,15 +65,6 @@ function countCatalog(): void {
   Object.assign(services, { catalog: counted });
 }
 
-async function contextOf(): Promise<RequestContext> {
-  const { services } = server.app;
-  const [project] = await services.catalog.read("system", allProjects);
-  const { id: projectId, urlName: projectUrlName } = project!;
-  const [{ ownerId }] = (await on.ask("GET /transformations")).items as unknown as [{ ownerId: number }];
-  const caller = (await services.keys.callerAs(ownerId, { projectId, projectUrlName }))!;
-  return { ...services, caller, projectId, signal: new AbortController().signal, memory: unboundedMemory };
-}
-
 const rows = new Map<string, number>();
 let written = 0;
 async function put(...keys: readonly string[]): Promise<void> {
@@ -98,7 +86,7 @@ async function stoppedRun(id: number, stopAt: number, isEnd: boolean): Promise<n
     writing = steps.exit(() => put("a", `w${stopAt % 5}`));
   };
   const of: Steps = { count: 0, stopAt, isEnd, onStop };
-  const ctx = await contextOf();
+  const ctx = await ownerContext(server);
   const before = await marksOf(id);
   const run = await steps.run(of, () => startRun(ctx, id).catch(() => undefined));
   const { jobs } = server.app.services.transformations;
