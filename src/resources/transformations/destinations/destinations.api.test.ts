@@ -169,8 +169,8 @@ function naiveRun(records: Map<number, number | null>, { action, nulls, rows }: 
     const isCleared = value === null && nulls === "clear";
     const kind = (() => {
       if (action === "delete") return exists ? "deleted" : "unchanged";
-      if (isPoint && isCleared) return exists ? "deleted" : "unchanged";
       if (action === "create" && exists) return "refused";
+      if (isPoint && isCleared) return exists ? "deleted" : "unchanged";
       if (action === "update" && !exists) return "refused";
       if (!exists) return value === null && isPoint ? "refused" : "created";
       if (value === null && !isCleared) return "unchanged";

@@ -180,11 +180,11 @@ async function comparePlaces(
     const change = { row, key, current: old === undefined ? {} : { value: old }, values };
     const refuse = (reason: string) => done.refused.push({ row, key, column: "value", reason });
     const { value } = values;
-    if (action === "delete" || value === null) {
+    if (old !== undefined && action === "create") refuse("A point with this time exists");
+    else if (action === "delete" || value === null) {
       if (old === undefined) done.unchanged.push(place.row);
       else done.deletions.push(change);
-    } else if (old !== undefined && action === "create") refuse("A point with this time exists");
-    else if (old === undefined && action === "update") refuse("No point has this time");
+    } else if (old === undefined && action === "update") refuse("No point has this time");
     else if (old === undefined && value === undefined) refuse("A new point needs a value");
     else if (value === undefined || old === value) done.unchanged.push(place.row);
     else if (old === undefined) done.creations.push({ row, key, values });
