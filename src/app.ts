@@ -19,7 +19,7 @@ import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { refuseWhileCopied } from "./copy/copy-record.ts";
-import { StartRefused } from "./data-folder.ts";
+import { catalogPlaceOf, StartRefused } from "./data-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { startDemoThread } from "./demo/demo-thread.ts";
 import { processDrawingReader } from "./drawing-reader/process-reader.ts";
@@ -126,6 +126,7 @@ export async function openApp(
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
     ...{ system, ids, computing, disk, catalog, blobs, points, lease, audit },
+    catalogPlace: isShared(catalog) ? "" : catalogPlaceOf(settings.data),
     ...backgroundWork(log, { settings, secretOf, catalog }),
     ...accessOf({ catalog, ids, system, lease }, secret),
     ...{ models: hosting.models, cursors: cursorSigner(secretOf("cursors")) },

@@ -38,6 +38,8 @@ export interface Services {
   /** Runs long computations. */
   readonly computing: Computing;
   readonly disk: DiskSpace;
+  /** The file of the catalog as its disk knows it: that of restored or copied data is another. */
+  readonly catalogPlace: string;
   /** The uploads that a request is sending bytes to. */
   readonly uploads: KeyedTaskRunner;
   /** Deletes the rows of deleted raw tables and sequences. */

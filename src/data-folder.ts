@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join, relative } from "node:path";
@@ -75,6 +76,12 @@ Let this user write there, or set MILLRACE_DATA to another folder.`,
 
 /** The catalog's file; a folder without it is new. */
 export const catalogFileOf = (path: string): string => join(path, "catalog.db");
+
+/** Which file the catalog of a folder is: a restored or copied one is another file. */
+export function catalogPlaceOf(path: string): string {
+  const { ino, birthtimeNs } = statSync(catalogFileOf(path), { bigint: true });
+  return `${ino} ${birthtimeNs}`;
+}
 
 const secretBytes = 32;
 

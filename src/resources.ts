@@ -73,7 +73,7 @@ import { relationshipRoutes } from "./resources/relationships/relationships.rest
 import { relationshipTable } from "./resources/relationships/schema.ts";
 import { retentionModel } from "./resources/retention/retention.odata.ts";
 import { retentionRoutes } from "./resources/retention/retention.rest.ts";
-import { retainedSeriesTable, retentionTable } from "./resources/retention/schema.ts";
+import { retainedSeriesTable, retentionClockTable, retentionTable } from "./resources/retention/schema.ts";
 import { timedSequences } from "./resources/sequences/changes.ts";
 import {
   ownedSequenceRows,
@@ -226,7 +226,7 @@ const entries: Readonly<Record<EntryName, Resource>> = {
     timed: none("a restored suggestion is a new one, and keeps only its state"),
   },
   retention: {
-    tables: [retentionTable, retainedSeriesTable],
+    tables: [retentionTable, retainedSeriesTable, retentionClockTable],
     routes: retentionRoutes,
     odata: retentionModel,
     search: noSearch,

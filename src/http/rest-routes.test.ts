@@ -90,6 +90,7 @@ before(async () => {
   const unused = {
     blobs: undefined as never,
     disk: boundlessDisk,
+    catalogPlace: "",
     uploads: undefined as never,
     rowDeletions: undefined as never,
     models: undefined as never,

@@ -8,7 +8,13 @@ export const retentionLimits = {
     24 * 3_600_000,
     "ms",
     "A retention rule removes points of a series when it has counted for it as long, with the same days. " +
-      "A rule that was due longer ago waits as long: its server was off, or its clock was set.",
+      "All rules wait as long after the clock was set, all servers were off, or the data was restored.",
+  ),
+  retentionGapMs: limit(
+    2 * 3_600_000,
+    "ms",
+    "From one look for due retention rules to the next, at most. When the clock shows more, or less than " +
+      "before by more, it was set or all servers were off, and all rules wait for `retentionDelayMs`.",
   ),
   retentionIntervalMs: limit(3_600_000, "ms", "From one run of a retention rule to the next."),
   retentionTickMs: limit(60_000, "ms", "From one look for due retention rules to the next."),
@@ -18,6 +24,11 @@ export const retentionLimits = {
     16,
     "blocks",
     "Blocks of a series that a retention rule deletes at once. More take several deletions, with pauses.",
+  ),
+  retentionFailuresMax: limit(
+    1_000,
+    "series",
+    "Series of a run of a retention rule whose points could not be removed. The run ends at so many.",
   ),
   retentionPreviewSeriesMax: limit(
     1_000,

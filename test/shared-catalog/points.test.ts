@@ -4,7 +4,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { pino } from "pino";
 import { skipWithout } from "../../scripts/system-packages.ts";
 import { realSystem } from "../../src/lib/system.ts";
 import { runDueRules } from "../../src/resources/retention/runs.ts";
@@ -15,13 +14,13 @@ import { type ClickHouseServer, newClickHouseDatabase, startClickHouse } from ".
 import { newDatabase, type TestDatabase } from "../support/postgres.ts";
 import { randomFrom, seed, times } from "../support/proof.ts";
 import { RandomOperations } from "../support/random-operations.ts";
+import { passTime, silentWatch as watch } from "../support/retention-time.ts";
 import { testS3 } from "../support/s3-store.ts";
 import { idsOf, startTestServer, type TestServer } from "../support/server.ts";
 
 const adminKey = "a-key-of-both-servers";
 const operations = process.env["TEST_POINTS"] === "clickhouse" ? times(3_000, 30_000) : 300;
 const hourMs = 3_600_000;
-const watch = { log: pino({ level: "silent" }), removed: () => undefined, failed: () => undefined };
 const skip = skipWithout("postgresql") || skipWithout("clickhouse");
 
 describe("two servers on one ClickHouse", { skip }, () => {
@@ -179,11 +178,15 @@ describe("two servers on one ClickHouse", { skip }, () => {
       };
       while (!(await hasEnded())) await pause(20);
     };
+    const pass = (ms: number) =>
+      passTime(one!.app.services, ms, (step) => {
+        aheadMs += step;
+      });
     await run();
-    aheadMs = 13 * hourMs;
+    await pass(13 * hourMs);
     await run();
     for (const one of series) assert.deepEqual(await pointsOf(storeOf(two), one), all);
-    aheadMs = 26 * hourMs;
+    await pass(13 * hourMs);
     await run();
     const cutoff = Math.floor((Date.now() + aheadMs - 20 * dayMs) / dayMs) * dayMs;
     const left = await Promise.all(series.map((id) => pointsOf(storeOf(one), id)));

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { pino } from "pino";
+import { passTime, silentWatch as watch } from "../../../test/support/retention-time.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
@@ -12,7 +12,6 @@ import { runDueRules } from "./runs.ts";
 
 const dayMs = 24 * 3_600_000;
 const program = new URL("../../../test/support/killed-retention-run.ts", import.meta.url).pathname;
-const watch = { log: pino({ level: "silent" }), removed: () => undefined, failed: () => undefined };
 
 /** Runs the rules in a process that kills itself. */
 function runAndKill({ dataFolder: data, project }: TestServer, nowMs: number): void {
@@ -38,7 +37,9 @@ test("after kill -9 in the midst of a run, the next one continues and removes no
   }
   await ask("POST /retentionrules", { items: [{ name: "all", wholeProject: true, keepDays: 10 }] });
   await runDueRules(server.app.services, watch);
-  nowMs += limits.retentionDelayMs;
+  await passTime(server.app.services, limits.retentionDelayMs, (step) => {
+    nowMs += step;
+  });
   const kept = times.filter((timeMs) => timeMs >= nowMs - 10 * dayMs);
 
   await server.restart(() => {

@@ -4,7 +4,7 @@ import "../../../test/support/small-checkpoints.ts";
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as turn } from "node:timers/promises";
-import { pino } from "pino";
+import { passTime, silentWatch as watch } from "../../../test/support/retention-time.ts";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
@@ -14,7 +14,6 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const startMs = Date.UTC(2026, 0, 1);
 let nowMs = startMs + 60 * dayMs;
-const watch = { log: pino({ level: "silent" }), removed: () => undefined, failed: () => undefined };
 
 let server: TestServer;
 before(async () => {
@@ -94,7 +93,9 @@ test("reads after a run are those of a series that never had the removed points"
   const before = await readsOf(pump!, "pump");
   await ask("POST /retentionrules", { items: [{ name: "pump", ...target }] });
   await runDueRules(server.app.services, watch);
-  nowMs += limits.retentionDelayMs;
+  await passTime(server.app.services, limits.retentionDelayMs, (step) => {
+    nowMs += step;
+  });
   const expected = await preview();
   await runDueRules(server.app.services, watch);
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 import { setTimeout as turn } from "node:timers/promises";
-import { pino } from "pino";
 import { randomFrom, seed } from "../../../test/support/proof.ts";
+import { passTime, silentWatch as watch } from "../../../test/support/retention-time.ts";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
@@ -11,7 +11,6 @@ import { runDueRules } from "./runs.ts";
 
 const dayMs = 24 * 3_600_000;
 let nowMs = Date.UTC(2026, 0, 1);
-const watch = { log: pino({ level: "silent" }), removed: () => undefined, failed: () => undefined };
 
 let server: TestServer;
 before(async () => {
@@ -33,6 +32,11 @@ const ask = async (line: string, body?: object, headers = {}) => {
 const create = (...items: object[]) => ask("POST /retentionrules", { items });
 const madeIds = async (list: string, items: object[]) => idsOf(await ask(`POST /${list}`, { items }));
 
+const pass = (ms: number) =>
+  passTime(server.app.services, ms, (step) => {
+    nowMs += step;
+  });
+
 /** Runs what is due, unless the server is running it by itself; both have ended then. */
 async function runDue(): Promise<void> {
   await runDueRules(server.app.services, watch);
@@ -46,7 +50,7 @@ async function runDue(): Promise<void> {
 /** Runs all rules, and again when they have counted for a day. */
 async function runAll(): Promise<void> {
   await runDue();
-  nowMs += limits.retentionDelayMs;
+  await pass(limits.retentionDelayMs);
   await runDue();
 }
 
@@ -122,7 +126,7 @@ test("a run removes what the preview has counted, when the rule has counted for 
     [0, limits.retentionIntervalMs],
     [limits.retentionDelayMs - 1_000, limits.retentionIntervalMs],
   ] as const) {
-    nowMs += ms;
+    await pass(ms);
     await runDue();
     assert.deepEqual(await timesOf(pump!), all, "nothing before a day has passed");
     const [shown] = (await ask(`GET /retentionrules/${rule}`)).items;
@@ -184,7 +188,7 @@ test("late points go at the next run, and a series may lose all its points", asy
   assert.deepEqual(await timesOf(id!), [nowMs - limits.retentionIntervalMs]);
 });
 
-test("after a change of its days, or a step of the clock, a rule removes nothing for a day", async () => {
+test("after a change of its days, a rule removes nothing for a day", async () => {
   const [one, two] = await madeIds("timeseries", [{ name: "one" }, { name: "two" }]);
   const [first, second] = idsOf(
     await create({ name: "one", seriesId: one, keepDays: 5 }, { name: "two", seriesId: two, keepDays: 5 }),
@@ -192,7 +196,7 @@ test("after a change of its days, or a step of the clock, a rule removes nothing
   await runDue();
   const old = [nowMs - 20 * dayMs];
   for (const id of [one!, two!]) await write(id, old);
-  nowMs += limits.retentionDelayMs - 1_000;
+  await pass(limits.retentionDelayMs - 1_000);
   await ask("POST /retentionrules/update", { items: [{ id: first, keepDays: { set: 6 } }] });
   await runDue();
   nowMs += 2_000;
@@ -201,19 +205,12 @@ test("after a change of its days, or a step of the clock, a rule removes nothing
   nowMs += limits.retentionIntervalMs;
   await runDue();
   assert.deepEqual([await timesOf(one!), await timesOf(two!)], [old, []]);
-  for (const jumpMs of [400 * dayMs, -400 * dayMs]) {
-    nowMs += jumpMs;
-    await runDue();
-    const times = (await ask("GET /retentionrules")).items.map((item) => item["nextTime"]);
-    assert.deepEqual(times, [nowMs + limits.retentionDelayMs, nowMs + limits.retentionDelayMs]);
-    assert.deepEqual(await timesOf(one!), old);
-  }
 });
 
 /** Moves the clock on from run to run, as if the server ran all the time. */
 async function runFor(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= limits.retentionDelayMs / 2) {
-    nowMs += Math.min(left, limits.retentionDelayMs / 2);
+    await pass(Math.min(left, limits.retentionDelayMs / 2));
     await runDue();
   }
 }
@@ -273,7 +270,7 @@ async function readySeries(assetId: number, ruleOf = assetId): Promise<number[]>
   await create({ name: "rule", assetId: ruleOf, keepDays: 30 });
   for (const id of ids) await write(id, [nowMs - 100 * dayMs]);
   await runDue();
-  nowMs += limits.retentionDelayMs;
+  await pass(limits.retentionDelayMs);
   return ids;
 }
 

@@ -21,6 +21,7 @@ const rule = entityType<RetentionRule>({
     id("AssetId", (row) => row.assetId, "assetId"),
     required(whole("KeepDays", (row) => row.keepDays, "keepDays")),
     required(time("NextTime", (row) => row.nextTime, "nextTime")),
+    time("WaitsUntil", (row) => row.waitsUntil, "waitsUntil"),
     time("LastStartedTime", (row) => row.lastStartedTime, "lastStartedTime"),
     time("LastEndedTime", (row) => row.lastEndedTime, "lastEndedTime"),
     whole("LastSeries", (row) => row.lastSeries, "lastSeries"),

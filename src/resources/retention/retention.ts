@@ -95,7 +95,8 @@ export async function createRules(
   const rows = items.map(
     (item): RetentionRule => ({
       ...item,
-      ...{ id: ctx.ids.next(), nextTime: nowMs, removedPoints: 0 },
+      ...{ id: ctx.ids.next(), nextTime: nowMs, waitsUntil: nowMs + limits.retentionDelayMs },
+      removedPoints: 0,
       ...{ createdTime: nowMs, lastUpdatedTime: nowMs },
     }),
   );
@@ -126,7 +127,11 @@ export async function updateRules(
   return ctx.catalog.write(ctx.projectId, async (tx) => {
     const before = await writableRules(ctx, tx, ids);
     const nowMs = ctx.system.nowMs();
-    const after = before.map((row, i) => changeValues(row, { ...changes[i]! }, nowMs));
+    const waitsUntil = nowMs + limits.retentionDelayMs;
+    const after = before.map((row, i) => {
+      const isOther = changes[i]!.keepDays !== undefined && changes[i]!.keepDays !== row.keepDays;
+      return changeValues(row, { ...changes[i]!, ...(isOther && { waitsUntil }) }, nowMs);
+    });
     await tx.replace(
       retentionTable,
       after.filter((row, i) => row !== before[i]),
@@ -168,8 +173,8 @@ async function endRuns(tx: CatalogWriter, nextTime: number): Promise<void> {
   const rules = await tx.find(retentionTable, { filter: everything, order: byId, page, fields: ["id"] });
   await tx.setColumns(
     retentionTable,
-    ["nextTime"],
-    rules.map(({ id }) => ({ id, nextTime })),
+    ["nextTime", "runToken"],
+    rules.map(({ id }) => ({ id, nextTime, runToken: 0 })),
   );
 }
 

@@ -16,6 +16,10 @@ export interface RetentionRule extends Stored, RetentionTarget {
   readonly keepDays: number;
   /** When the rule runs next. */
   readonly nextTime: number;
+  /** Whose run it is; 0 if the last one has to end. */
+  readonly runToken?: number;
+  /** Nothing is removed before: the rule is new, its days changed, or `clock.ts` found the clock wrong. */
+  readonly waitsUntil?: number;
   /** The last run; without an end while it lasts, or after it was cut off. */
   readonly lastStartedTime?: number;
   readonly lastEndedTime?: number;
@@ -46,6 +50,8 @@ export const retentionTable: Table<RetentionRule> = {
     wholeProject: optional("boolean"),
     keepDays: required("integer"),
     nextTime: required("integer"),
+    runToken: optional("integer"),
+    waitsUntil: optional("integer"),
     lastStartedTime: optional("integer"),
     lastEndedTime: optional("integer"),
     lastSeries: optional("integer"),
@@ -89,4 +95,20 @@ export const retainedSeriesTable: Table<RetainedSeries> = {
   unique: [],
   wordsOf: [],
   links: [{ column: "id", to: "time_series", onDelete: "remove" }],
+};
+
+/** When a server last looked for due rules of a project; its id is that of the project. */
+export interface RetentionClock extends Stored {
+  readonly markTime: number;
+  /** `Services.catalogPlace` then. */
+  readonly place: string;
+}
+
+export const retentionClockTable: Table<RetentionClock> = {
+  name: "retention_clocks",
+  belongsTo: "project",
+  columns: { id: required("integer"), markTime: required("integer"), place: required("text") },
+  indexes: [],
+  unique: [],
+  wordsOf: [],
 };

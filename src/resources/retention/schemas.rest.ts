@@ -71,6 +71,13 @@ export const ruleSchema = Type.Object(
     nextTime: Type.Integer({
       description: "When the rule runs next. It removes points of series for which it has counted for a day",
     }),
+    waitsUntil: Type.Optional(
+      Type.Integer({
+        description:
+          "The rule removes nothing before: it is new, its days changed, the clock of a server was set, " +
+          "all servers were off for two hours, or the data was restored",
+      }),
+    ),
     lastRun: Type.Optional(lastRun),
     removedPoints: count("Points that all runs have removed"),
     createdTime: Type.Integer(),
@@ -163,6 +170,7 @@ export const ruleJson = (rule: RetentionRule) => ({
   wholeProject: rule.wholeProject,
   keepDays: rule.keepDays,
   nextTime: rule.nextTime,
+  waitsUntil: rule.waitsUntil,
   ...(rule.lastStartedTime !== undefined && {
     lastRun: {
       startedTime: rule.lastStartedTime,

@@ -26,7 +26,8 @@ export async function splitByWait(
   const seen = rows.filter(
     ({ ruleId, keepDays, since }) => ruleId === rule.id && keepDays === rule.keepDays && since <= nowMs,
   );
-  const ready = seen.filter(({ since }) => since <= nowMs - limits.retentionDelayMs);
+  const isWaiting = (rule.waitsUntil ?? 0) > nowMs;
+  const ready = seen.filter(({ since }) => !isWaiting && since <= nowMs - limits.retentionDelayMs);
   const seenIds = new Set(seen.map(({ id }) => id));
   return { ready: new Set(ready.map(({ id }) => id)), unseen: ids.filter((id) => !seenIds.has(id)) };
 }
