@@ -19,7 +19,7 @@ import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { refuseWhileCopied } from "./copy/copy-record.ts";
-import { catalogPlaceOf, StartRefused } from "./data-folder.ts";
+import { StartRefused } from "./data-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { startDemoThread } from "./demo/demo-thread.ts";
 import { processDrawingReader } from "./drawing-reader/process-reader.ts";
@@ -111,7 +111,7 @@ export async function openApp(
   await using opened = new AsyncDisposableStack();
   const metrics = createMetrics();
   const installation = await openInstallation(settings, { system, log }, opened);
-  const { secret, disk } = installation;
+  const { secret, disk, catalogPlace } = installation;
   const secretOf = (purpose: string) => secretFor(purpose, secret);
   const stores = isReadOnly ? readOnly(installation.stores) : installation.stores;
   const held = holdable(stores.blobs);
@@ -126,10 +126,9 @@ export async function openApp(
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
   const services: Services = {
     ...{ system, ids, computing, disk, catalog, blobs, points, lease, audit },
-    catalogPlace: isShared(catalog) ? "" : catalogPlaceOf(settings.data),
     ...backgroundWork(log, { settings, secretOf, catalog }),
     ...accessOf({ catalog, ids, system, lease }, secret),
-    ...{ models: hosting.models, cursors: cursorSigner(secretOf("cursors")) },
+    ...{ models: hosting.models, cursors: cursorSigner(secretOf("cursors")), catalogPlace },
     ...{ ...openCaches(metrics), ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }) },
   };
   if (!isReadOnly) opened.use(await resumeWork(services, log));

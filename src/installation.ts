@@ -1,9 +1,9 @@
 // Opens what the settings name: the data folder with its lock, the secret, and the stores.
 import { hkdfSync } from "node:crypto";
 import type { Logger } from "pino";
-import { catalogBackend } from "./catalog-backend.ts";
+import { catalogBackend, isShared } from "./catalog-backend.ts";
 import type { Settings } from "./config.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { catalogPlaceOf, openDataFolder } from "./data-folder.ts";
 import { type DataStores, openStores, usable } from "./data-stores.ts";
 import { watchDisk } from "./full-disk.ts";
 import type { System } from "./lib/system.ts";
@@ -13,6 +13,8 @@ export interface Installation {
   /** What keys, cursors and links are signed with is derived from it. */
   readonly secret: Uint8Array;
   readonly disk: DiskSpace;
+  /** As in `Services`; empty for a catalog that servers share. */
+  readonly catalogPlace: string;
   readonly stores: DataStores;
 }
 
@@ -30,7 +32,9 @@ export async function openInstallation(
   const disk = opened.adopt(await watchDisk(folder.path, system, tell), (watch) => watch.close());
   const opening = { folder, catalogChosen, linkSecret: secretFor("links", secret), disk, system, log };
   const places = { blobs: settings.blobs, pointsLocation: settings.points };
-  return { secret, disk, stores: await openStores({ ...opening, ...places }, opened) };
+  const stores = await openStores({ ...opening, ...places }, opened);
+  const catalogPlace = isShared(stores.catalog) ? "" : catalogPlaceOf(folder.path);
+  return { secret, disk, catalogPlace, stores };
 }
 
 /** Writes progress messages to the log and to the console. */

@@ -89,8 +89,7 @@ before(async () => {
   const points = new NaivePointsStore();
   const unused = {
     blobs: undefined as never,
-    disk: boundlessDisk,
-    catalogPlace: "",
+    ...{ disk: boundlessDisk, catalogPlace: "" },
     uploads: undefined as never,
     rowDeletions: undefined as never,
     models: undefined as never,

@@ -190,7 +190,10 @@ function deleting(how: (remove: () => Promise<void>, series: number) => Promise<
 
 test("a series that fails keeps no other one from its turn, and the rule says how many failed", async () => {
   const [assetId] = idsOf(await ask("POST /assets", { items: [{ name: "unit" }] }));
-  const named = Array.from({ length: limits.retentionSeriesAtOnce + 3 }, (_, i) => ({ name: `s${i}`, assetId }));
+  const named = Array.from({ length: limits.retentionSeriesAtOnce + 3 }, (_, i) => ({
+    name: `s${i}`,
+    assetId,
+  }));
   const ids = idsOf(await ask("POST /timeseries", { items: named }));
   for (const id of ids) await writePoint(id, nowMs - 20 * dayMs);
   await ask("POST /retentionrules", { items: [{ name: "unit", assetId, keepDays: 5 }] });
@@ -202,7 +205,10 @@ test("a series that fails keeps no other one from its turn, and the rule says ho
       await remove();
     }),
   );
-  assert.deepEqual(await Promise.all(ids.map(hasPoints)), ids.map((_, i) => i === 1));
+  assert.deepEqual(
+    await Promise.all(ids.map(hasPoints)),
+    ids.map((_, i) => i === 1),
+  );
   const { lastRun } = (await rules())[0] as { lastRun: Record<string, unknown> };
   assert.equal(lastRun["errorMessage"], "1 series: the log of the server says why");
   assert.deepEqual([lastRun["series"], lastRun["points"]], [ids.length - 1, ids.length - 1]);

@@ -1,6 +1,7 @@
 // The clock of the servers decides which points are too old, and it can be wrong: it was set, or the data is
 // that of an older backup. So the servers note the time at each look for due rules. Where the time does not
-// follow the one before, all rules of the project wait for a day: somebody can correct the clock or the rules.
+// follow the one before, all rules of the project wait for a day: somebody can correct the clock or the
+// rules.
 import type { Logger } from "pino";
 import type { Services } from "../../context.ts";
 import { limits } from "../../limits.ts";
@@ -40,7 +41,7 @@ export async function markClock(
   await (before ? tx.replace(retentionClockTable, [row]) : tx.insert(retentionClockTable, [row]));
   const waitsUntil = nowMs + limits.retentionDelayMs;
   const later = { from: { value: waitsUntil + limits.retentionGapMs, inclusive: false } };
-  // A clock that was ahead for a moment may have left such times.
+  // A clock that was ahead between two marks may have left such times.
   const filter = isSteady ? or(between("nextTime", later), between("waitsUntil", later)) : everything;
   const page = { limit: limits.retentionRulesMax };
   const rules = await tx.find(retentionTable, { filter, order: byId, page, fields: ["id"] });

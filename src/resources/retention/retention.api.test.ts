@@ -367,6 +367,12 @@ test("a target has one rule, names exist, and a caller may delete the points of 
     [inside, undefined],
     [undefined, mine],
   ]);
+  // Counts of the subtree would tell of series with categories that are hidden from the operator.
+  const countsOf = async (headers: object) =>
+    (await ask("GET /retentionrules", undefined, headers)).items
+      .filter(({ assetId }) => assetId === inside)
+      .map((item) => "removedPoints" in item);
+  assert.deepEqual([await countsOf(operator), await countsOf({})], [[false], [true]]);
   const whole = { wholeProject: true, keepDays: 3 };
   assert.equal((await server.ask.v06("POST /retentionrules/preview", whole, operator)).status, 403);
 });

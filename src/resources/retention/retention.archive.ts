@@ -19,7 +19,10 @@ export const retentionArchive = listPart(
       check: object({ id, seriesId: optional(id), assetId: optional(id) }),
       isTimeless: true,
       isRestored: isWhole,
-      toCreate: ({ nextTime: _, waitsUntil: __, lastRun: ___, removedPoints: ____, ...rule }, references) => ({
+      toCreate: (
+        { nextTime: _, waitsUntil: __, lastRun: ___, removedPoints: ____, ...rule },
+        references,
+      ) => ({
         ...rule,
         ...Object.assign(
           {},

@@ -2,16 +2,20 @@
 import { type EntityModelPart, entitySet, entityType, type Property } from "../../odata/model.ts";
 import { column } from "../../odata/operand.ts";
 import { id, required, text, time } from "../../odata/property.ts";
-import { countRules, listRules, type RetentionRule } from "./retention.ts";
+import { countRules, listRules, type ShownRule } from "./retention.ts";
+
+/** Not every caller sees it, so none may filter or sort by it. */
+const hidden = (name: string, get: (row: ShownRule) => number | undefined) =>
+  ({ name, type: "Edm.Int64", get }) as const satisfies Property<ShownRule>;
 
 /** A whole number in the column `field`. */
-const whole = (name: string, get: (row: RetentionRule) => number | undefined, field: string) =>
+const whole = (name: string, get: (row: ShownRule) => number | undefined, field: string) =>
   ({
     ...{ name, type: "Edm.Int64", get },
     queryable: { kind: "value", operand: column(field, "Edm.Int64") },
-  }) as const satisfies Property<RetentionRule>;
+  }) as const satisfies Property<ShownRule>;
 
-const rule = entityType<RetentionRule>({
+const rule = entityType<ShownRule>({
   name: "RetentionRule",
   key: "Id",
   properties: [
@@ -24,18 +28,18 @@ const rule = entityType<RetentionRule>({
     time("WaitsUntil", (row) => row.waitsUntil, "waitsUntil"),
     time("LastStartedTime", (row) => row.lastStartedTime, "lastStartedTime"),
     time("LastEndedTime", (row) => row.lastEndedTime, "lastEndedTime"),
-    whole("LastSeries", (row) => row.lastSeries, "lastSeries"),
-    whole("LastWaiting", (row) => row.lastWaiting, "lastWaiting"),
-    whole("LastPoints", (row) => row.lastPoints, "lastPoints"),
-    whole("LastBlocks", (row) => row.lastBlocks, "lastBlocks"),
+    hidden("LastSeries", (row) => row.lastSeries),
+    hidden("LastWaiting", (row) => row.lastWaiting),
+    hidden("LastPoints", (row) => row.lastPoints),
+    hidden("LastBlocks", (row) => row.lastBlocks),
     text("LastError", (row) => row.lastError, column("lastError")),
-    required(whole("RemovedPoints", (row) => row.removedPoints, "removedPoints")),
+    hidden("RemovedPoints", (row) => row.removedPoints),
     required(time("CreatedTime", (row) => row.createdTime, "createdTime")),
     required(time("LastUpdatedTime", (row) => row.lastUpdatedTime, "lastUpdatedTime")),
   ],
 });
 
-const rules = entitySet<RetentionRule>({
+const rules = entitySet<ShownRule>({
   name: "RetentionRules",
   type: "RetentionRule",
   isCountable: true,

@@ -19,14 +19,7 @@ import { id } from "../../rest/parameters.ts";
 import { type Route, route } from "../../rest/route.ts";
 import { equalTo } from "../common/fields.rest.ts";
 import { previewRule } from "./preview.ts";
-import {
-  createRules,
-  deleteRules,
-  getRule,
-  listRules,
-  type RetentionRule,
-  updateRules,
-} from "./retention.ts";
+import { createRules, deleteRules, getRule, listRules, type ShownRule, updateRules } from "./retention.ts";
 import {
   listQuery,
   newRuleOf,
@@ -46,7 +39,7 @@ const read = { versions, capability: ["timeSeriesAcl", "READ"] } as const;
 /** A rule is a setting of the project; `retention.ts` requires the right to delete the points too. */
 const write = { versions, capability: ["projectsAcl", "UPDATE"] } as const;
 const items = () => ({ schema: itemsSchema(ruleSchema) });
-const response = (rules: readonly RetentionRule[]) => itemsResponse(rules.map(ruleJson));
+const response = (rules: readonly ShownRule[]) => itemsResponse(rules.map(ruleJson));
 
 export const retentionRoutes: readonly Route[] = [
   route({
@@ -87,6 +80,7 @@ export const retentionRoutes: readonly Route[] = [
     ...write,
     method: "POST",
     path: "/retentionrules/preview",
+    effect: "read",
     summary: "Count what a retention rule would remove now; changes nothing",
     body: ruleToPreview,
     response: () => ({ schema: dataSchema(previewSchema) }),

@@ -56,15 +56,32 @@ function visibleRules(ctx: RequestContext): Filter {
   );
 }
 
+/** What runs have counted. A rule of many series tells of series that a caller may not read. */
+type Counted = "lastSeries" | "lastWaiting" | "lastPoints" | "lastBlocks" | "removedPoints";
+
+/** A rule as a caller sees it. */
+export type ShownRule = Omit<RetentionRule, Counted> & { readonly [Name in Counted]?: number };
+
+/** Without counts of a subtree or the project, unless the caller may read all series. */
+const shownTo = (ctx: RequestContext) => {
+  const isUnlimited = permittedSeries(ctx, "READ").kind === "everything";
+  return (rule: RetentionRule): ShownRule => {
+    if (isUnlimited || rule.seriesId !== undefined) return rule;
+    const { lastSeries, lastWaiting, lastPoints, lastBlocks, removedPoints, ...shown } = rule;
+    return shown;
+  };
+};
+
 /** One page of the rules that the caller may see, by id. */
-export function listRules(
+export async function listRules(
   ctx: RequestContext,
   { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
-): Promise<Page<RetentionRule>> {
+): Promise<Page<ShownRule>> {
   const visible = and(visibleRules(ctx), filter);
-  return ctx.catalog.read(ctx.projectId, (tx) =>
+  const found = await ctx.catalog.read(ctx.projectId, (tx) =>
     readPage(tx, retentionTable, { filter: visible, order: byId, page }),
   );
+  return { ...found, items: found.items.map(shownTo(ctx)) };
 }
 
 /** Counts the matching rules that the caller may see. */
@@ -74,13 +91,13 @@ export const countRules = (ctx: RequestContext, filter: Filter): Promise<number>
 };
 
 /** Refuses (404) an unknown rule. */
-export async function getRule(ctx: RequestContext, id: number): Promise<RetentionRule> {
+export async function getRule(ctx: RequestContext, id: number): Promise<ShownRule> {
   const visible = visibleRules(ctx);
   const named = { ids: [id], field: "retentionRuleId", status: 404 } as const;
   const [found] = await ctx.catalog.read(ctx.projectId, (tx) =>
     existingRecords(tx, retentionTable, visible, named),
   );
-  return found!;
+  return shownTo(ctx)(found!);
 }
 
 /**
@@ -122,7 +139,7 @@ export async function createRules(
 export async function updateRules(
   ctx: RequestContext,
   changes: readonly RetentionChange[],
-): Promise<RetentionRule[]> {
+): Promise<ShownRule[]> {
   const ids = changes.map(({ id }) => id);
   return ctx.catalog.write(ctx.projectId, async (tx) => {
     const before = await writableRules(ctx, tx, ids);
@@ -136,9 +153,9 @@ export async function updateRules(
       retentionTable,
       after.filter((row, i) => row !== before[i]),
     );
-    if (after.every((row, i) => row.keepDays === before[i]!.keepDays)) return after;
+    if (after.every((row, i) => row.keepDays === before[i]!.keepDays)) return after.map(shownTo(ctx));
     await endRuns(tx, nowMs);
-    return after.map((row) => ({ ...row, nextTime: nowMs }));
+    return after.map((row) => shownTo(ctx)({ ...row, nextTime: nowMs }));
   });
 }
 

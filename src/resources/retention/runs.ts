@@ -8,13 +8,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenOperation } from "../../audit/audit-log.ts";
 import type { Services } from "../../context.ts";
+import { Failure } from "../../errors.ts";
 import { startTicks } from "../../lib/ticks.ts";
 import { limits } from "../../limits.ts";
 import { between } from "../../query/filter.ts";
 import { byId, type OrderBy, type PageQuery, type Position } from "../../query/page.ts";
 import type { CatalogReader, ProjectId } from "../../storage/catalog.ts";
 import { readPage } from "../../storage/read-page.ts";
-import { Failure } from "../../errors.ts";
 import { projectIds } from "../projects/projects.ts";
 import { type TimeSeries, timeSeriesTable } from "../timeseries/schema.ts";
 import { type ClockStores, type ClockWatch, markClock, markClocks } from "./clock.ts";
@@ -239,7 +239,10 @@ class RetentionRun {
       if (series.length > 1)
         for (const one of series) await this.#removeWhatCan([one], watch, signal, touched);
       else {
-        watch.log.error({ err: problem, rule: this.#rule.id, series: series[0]!.id }, "Could not remove points");
+        watch.log.error(
+          { err: problem, rule: this.#rule.id, series: series[0]!.id },
+          "Could not remove points",
+        );
         this.#failures += 1;
         this.#firstFailure ??= messageOf(problem);
         if (this.#failures >= limits.retentionFailuresMax) throw problem;

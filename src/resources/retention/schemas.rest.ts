@@ -15,7 +15,7 @@ import {
 } from "../../rest/fields.ts";
 import { integer, pageSize } from "../../rest/parameters.ts";
 import type { RetentionPreview, SeriesPreview } from "./preview.ts";
-import type { NewRetentionRule, RetentionChange, RetentionRule, RetentionTarget } from "./retention.ts";
+import type { NewRetentionRule, RetentionChange, RetentionTarget, ShownRule } from "./retention.ts";
 
 const target = {
   seriesId: Type.Optional(idField("The series; absent for other targets")),
@@ -47,17 +47,25 @@ export const ruleChanges = json(itemsBody(ruleChange, { min: 1 }), bulk);
 
 const count = (description: string) => Type.Integer({ description, minimum: 0 });
 
+/** Absent for a subtree or the project, unless the caller may read all series. */
+const hidden = (description: string) =>
+  Type.Optional(count(`${description}. Absent if the caller may not read all series of the project`));
+
 const lastRun = Type.Object(
   {
     startedTime: Type.Integer(),
     endedTime: Type.Optional(
-      Type.Integer({ description: "Absent while the run lasts, and after a server that stopped meanwhile" }),
+      Type.Integer({ description: "Absent while the run lasts, and after a run that was cut off" }),
     ),
-    series: count("Series that lost points"),
-    waiting: count("Series that lost none, because the rule has not counted for them for a day"),
-    points: count("Points that were removed; one that was overwritten may count twice"),
-    blocks: count("Blocks that were removed; days with points if datapoints are in ClickHouse"),
-    errorMessage: Type.Optional(Type.String({ description: "Why it ended early" })),
+    series: hidden("Series that lost points"),
+    waiting: hidden("Series that lost none, because the rule has not counted for them for a day"),
+    points: hidden("Points that were removed; one that was overwritten may count twice"),
+    blocks: hidden("Blocks that were removed; days with points if datapoints are in ClickHouse"),
+    errorMessage: Type.Optional(
+      Type.String({
+        description: "How many series failed, and why the first one did, or why the run ended early",
+      }),
+    ),
   },
   { description: "The last run, with what it has removed so far" },
 );
@@ -79,7 +87,7 @@ export const ruleSchema = Type.Object(
       }),
     ),
     lastRun: Type.Optional(lastRun),
-    removedPoints: count("Points that all runs have removed"),
+    removedPoints: hidden("Points that all runs have removed"),
     createdTime: Type.Integer(),
     lastUpdatedTime: Type.Integer(),
   },
@@ -162,7 +170,7 @@ export const ruleChangeOf = (sent: Static<typeof ruleChange>): RetentionChange =
   keepDays: changed(sent.keepDays) ?? undefined,
 });
 
-export const ruleJson = (rule: RetentionRule) => ({
+export const ruleJson = (rule: ShownRule) => ({
   id: rule.id,
   name: rule.name,
   seriesId: rule.seriesId,
