@@ -1,7 +1,6 @@
 // The clock of the servers decides which points are too old, and it can be wrong: it was set, or the data is
 // that of an older backup. So the servers note the time at each look for due rules. Where the time does not
-// follow the one before, all rules of the project wait for a day: somebody can correct the clock or the
-// rules.
+// follow the one before, all rules of the project wait for a day, in which the clock can be corrected.
 import type { Logger } from "pino";
 import type { Services } from "../../context.ts";
 import { limits } from "../../limits.ts";

@@ -80,7 +80,6 @@ export const retentionRoutes: readonly Route[] = [
     ...write,
     method: "POST",
     path: "/retentionrules/preview",
-    effect: "read",
     summary: "Count what a retention rule would remove now; changes nothing",
     body: ruleToPreview,
     response: () => ({ schema: dataSchema(previewSchema) }),
