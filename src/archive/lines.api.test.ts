@@ -149,7 +149,7 @@ const unread = [
   ...["transformations ownerId", "transformations nextTime"],
   ...["suggestions createdTime", "suggestions lastUpdatedTime"],
   ...["retentionrules createdTime", "retentionrules lastUpdatedTime"],
-  ...["retentionrules nextTime", "retentionrules removedPoints"],
+  ...["retentionrules nextTime", "retentionrules waitsUntil", "retentionrules removedPoints"],
 ];
 
 test("every section is in the archive of this test", () => {
