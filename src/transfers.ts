@@ -85,7 +85,10 @@ export const transfers = {
   retention: {
     archive: retentionArchive,
     import: noFileFormat,
-    notArchived: { retained_series: "since when a rule counts for a series: a restored one begins again" },
+    notArchived: {
+      retained_series: "since when a rule counts for a series: a restored one begins again",
+      retention_clocks: "when a server last looked for due rules",
+    },
   },
   contents: { archive: noRecords, import: noRecords },
   trends: { archive: trendArchive, import: noFileFormat },
