@@ -124,11 +124,11 @@ test("a caller with all rights but the capability of an operation gets 403, whic
 });
 
 /**
- * Operations that require more: the administration of groups (demo.api.test.ts), or rights to what is
- * compared (suggestions.api.test.ts).
+ * Operations that require more: the administration of groups (demo.api.test.ts), rights to what is compared
+ * (suggestions.api.test.ts), or rights to the series of a rule (retention.api.test.ts).
  */
 const requiresMore = ({ method, path }: (typeof operations)[number]) =>
-  method !== "GET" && /\/(demo|suggestions\/timeseries)$/.test(path(""));
+  method !== "GET" && /\/(demo|suggestions\/timeseries|retentionrules\/1)$/.test(path(""));
 
 test("who holds the capability of an operation and nothing else is let in", async () => {
   const nobody = await keyWith([]);

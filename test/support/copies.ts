@@ -60,6 +60,13 @@ export async function served<Result>(
 
 const pointsOfSeries = 30_000;
 
+/** Of an archive's manifest. */
+interface Section {
+  readonly name: string;
+  readonly records: number;
+  readonly sha256: string;
+}
+
 /** Fills an installation with samples of all resources, many datapoints, deletions and a large file. */
 export const fill = (place: Place): Promise<void> =>
   served(place, async (ask) => {
@@ -84,7 +91,10 @@ export const fill = (place: Place): Promise<void> =>
     await ask("POST /files/initupload", { fileName: "unfinished", source: "test" }, "0.5");
   });
 
-/** The checksums of the sections of an archive, made by `millrace export`. */
+/**
+ * The checksums of the sections of an archive, made by `millrace export`. Of retention rules only the number:
+ * in a copy they wait for a day, so their times are others.
+ */
 export const archiveOf = (place: Place) =>
   served(place, async (_ask, baseUrl) => {
     const file = join(temporaryFolder(), "archive.tar.gz");
@@ -92,7 +102,10 @@ export const archiveOf = (place: Place) =>
     const ended = await runMillrace(words, { MILLRACE_KEY: adminKey }, place.folder).ended;
     assert.equal(ended.status, 0, ended.errors);
     const manifest = execFileSync("tar", ["-xzOf", file, "manifest.json"], { encoding: "utf8" });
-    return JSON.parse(manifest).sections as unknown;
+    const sections = JSON.parse(manifest).sections as readonly Section[];
+    return sections.map(({ name, records, ...section }) =>
+      name === "retentionrules" ? { name, records } : { name, records, ...section },
+    );
   });
 
 /** What the API returns of an installation, ids and times of creation included. */
