@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { connectAsync } from "mqtt";
 import { ForwardBuffer } from "../src/connectors/forward-buffer.ts";
-import { startMosquitto } from "../test/support/mosquitto.ts";
+import { type Broker, startMosquitto } from "../test/support/mosquitto.ts";
 import { endLeftProcesses, type RunningProcess, runMillrace } from "../test/support/process.ts";
 import { peakMemoryMb, processorSeconds } from "./process.ts";
 import { administratorKey } from "./systems/millrace.ts";
@@ -76,10 +76,27 @@ async function sendBacklog(running: Running, { series, backlogSeconds }: Connect
     }
     buffer.close();
     const points = series * backlogSeconds;
-    return await timed(`backlog of ${series} series at 1 Hz, ${backlogSeconds} s`, points, file, running);
+    await using _ = await liveData(broker, series);
+    const what = `backlog of ${series} series at 1 Hz, ${backlogSeconds} s, while live data goes on`;
+    return await timed(what, points, file, running);
   } finally {
     await broker.stop();
   }
+}
+
+/** A message of each topic each second. The connector sends them after the backlog, which is older. */
+async function liveData(broker: Broker, series: number): Promise<AsyncDisposable> {
+  const publisher = await connectAsync(broker.url);
+  const timer = setInterval(() => {
+    const payload = JSON.stringify({ t: Date.now(), v: 1 });
+    for (let i = 0; i < series; i += 1) publisher.publish(`plant/s${i}`, payload, { qos: 1 });
+  }, 1_000);
+  return {
+    async [Symbol.asyncDispose]() {
+      clearInterval(timer);
+      await publisher.endAsync(true);
+    },
+  };
 }
 
 async function timed(what: string, records: number, file: string, running: Running): Promise<string> {
