@@ -77,7 +77,7 @@ async function sendBacklog(running: Running, { series, backlogSeconds }: Connect
     buffer.close();
     const points = series * backlogSeconds;
     await using _ = await liveData(broker, series);
-    const what = `backlog of ${series} series at 1 Hz, ${backlogSeconds} s, while live data goes on`;
+    const what = `backlog of ${series} series at 1 Hz, ${backlogSeconds} s, while live data comes`;
     return await timed(what, points, file, running);
   } finally {
     await broker.stop();
