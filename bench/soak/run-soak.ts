@@ -80,9 +80,13 @@ export async function runSoak(
     broker,
     ...Array.from({ length: readers }, () => new Reader(client, feeds, ids)),
   ].map((one) => one.run(ending.signal));
-  const { samples, interruptions } = await watch({ scale, server, broker, feeds, client, say });
+  const worked = Promise.all(work);
+  const { samples, interruptions } = await Promise.race([
+    watch({ scale, server, broker, feeds, client, say }),
+    new Promise<never>((_, reject) => worked.catch(reject)),
+  ]);
   ending.abort();
-  await Promise.all(work);
+  await worked;
   await checker.stop();
   const backups = await verifiedBackups(server);
 
@@ -110,6 +114,7 @@ export async function runSoak(
       ...found,
       ...unexpected,
       ...backups.filter((one) => /^(failed|damaged)/.test(one)),
+      ...(backups.includes("in order") ? [] : [`no backup was verified: ${backups.join()}`]),
     ],
   };
 }
@@ -132,7 +137,7 @@ async function watch({ scale, server, broker, feeds, client, say }: Watched) {
   const startedMs = performance.now();
   const part = () => (performance.now() - startedMs) / (scale.seconds * 1000);
   const betweenMs = Math.max((scale.seconds * 1000) / samplesOfRun, sampleMsMin);
-  for (let nextMs = 0; part() < 1; await pause(100)) {
+  for (let nextMs = 0; due.length > 0 || part() < 1; await pause(100)) {
     if (due.length > 0 && part() >= due[0]![0]) {
       const [, what] = due.shift()!;
       interruptions.push({ what, seconds: await interrupt(what, server, broker) });
@@ -141,7 +146,7 @@ async function watch({ scale, server, broker, feeds, client, say }: Watched) {
     if (performance.now() - startedMs < nextMs) continue;
     nextMs = performance.now() - startedMs + betweenMs;
     const points = pointsOfAll(feeds);
-    const { memoryMb, ...figures } = server.figures;
+    const { memoryMb, ...figures } = await server.figures();
     samples.push({
       part: part(),
       points,
@@ -170,7 +175,7 @@ async function interrupt(what: What, server: SoakServer, broker: BrokerFeed): Pr
 
 const pointsOfAll = (feeds: readonly Feed[]): number => feeds.reduce((sum, { points }) => sum + points, 0);
 
-/** The outcomes of the last backups, when one of them has been verified. */
+/** The outcomes of the last backups, as soon as one of them has been verified. */
 async function verifiedBackups(server: SoakServer): Promise<readonly string[]> {
   for (let second = 0; second < verifySecondsMax && !server.backupOutcomes.includes("in order"); second++)
     await pause(1_000);

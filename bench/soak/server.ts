@@ -1,6 +1,6 @@
 // The server of the soak test: always at one address, with backups by itself.
-import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runMillrace, serveMillrace } from "../../test/support/process.ts";
 import { freePort, memoryMb, processorSeconds } from "../process.ts";
@@ -65,19 +65,21 @@ export class SoakServer {
     return output;
   }
 
-  get figures() {
+  async figures() {
     const started = { child: this.#server!.child, folder: this.folder };
     return {
       memoryMb: memoryMb(started),
       processorSeconds: processorSeconds(started),
       openFiles: readdirSync(`/proc/${started.child.pid}/fd`).length,
-      diskBytes: Number(execFileSync("du", ["-s", "--block-size=1", this.data]).toString().split("\t")[0]),
+      diskBytes: await diskBytesOf(this.data),
     };
   }
 
   /** The outcomes of the last backups that it made by itself. */
   get backupOutcomes(): string[] {
-    const { runs } = JSON.parse(readFileSync(join(this.data, "backup-history.json"), "utf8")) as {
+    const file = join(this.data, "backup-history.json");
+    if (!existsSync(file)) return [];
+    const { runs } = JSON.parse(readFileSync(file, "utf8")) as {
       runs: {
         outcome: string;
         problem?: string;
@@ -87,9 +89,14 @@ export class SoakServer {
     return runs.map(({ outcome, problem, check }) => {
       if (outcome !== "complete") return `failed: ${problem}`;
       if (!check) return "not verified yet";
-      return (
-        check.problem ?? (check.findings!.length > 0 ? `damaged: ${check.findings!.join()}` : "in order")
-      );
+      if (check.problem !== undefined) return `not verified: ${check.problem}`;
+      return check.findings!.length > 0 ? `damaged: ${check.findings!.join()}` : "in order";
     });
   }
 }
+
+/** The command fails if a file is deleted while it counts, but it still prints the sum of the others. */
+const diskBytesOf = (folder: string): Promise<number> =>
+  new Promise((resolve) => {
+    execFile("du", ["-s", "--block-size=1", folder], (_, output) => resolve(Number(output.split("\t")[0])));
+  });

@@ -57,6 +57,7 @@ export async function startMosquitto(): Promise<Broker> {
       child = undefined;
     },
   };
+  process.once("exit", () => child?.kill("SIGKILL"));
   await broker.start();
   return broker;
 }
