@@ -81,10 +81,9 @@ export async function runSoak(
     ...Array.from({ length: readers }, () => new Reader(client, feeds, ids)),
   ].map((one) => one.run(ending.signal));
   const worked = Promise.all(work);
-  const { samples, interruptions } = await Promise.race([
-    watch({ scale, server, broker, feeds, client, say }),
-    new Promise<never>((_, reject) => worked.catch(reject)),
-  ]);
+  const failed = new Promise<never>((_, reject) => worked.catch(reject));
+  const watched = watch({ scale, server, broker, feeds, client, say });
+  const { samples, interruptions } = await Promise.race([watched, failed]);
   ending.abort();
   await worked;
   await checker.stop();
