@@ -119,30 +119,25 @@ it("a repeated query reads only the buckets that late points and blocks have cha
 
 it("the cache of all series together is bounded, and the most recently used buckets stay", () => {
   const cache = new BucketCache();
-  const none = { times: new Float64Array(0), values: new Float64Array(0) };
-  const headPoints = {
-    times: Float64Array.from({ length: 200 }, (_, i) => i),
-    values: new Float64Array(200),
-  };
   const buckets = { startMs: 0, bucketMs: 1_000 };
-  const fill = (series: number, count: number, points: typeof none) => {
+  const fill = (series: number, count: number) => {
     const grid = cache.gridFor(series, buckets);
     for (let i = 0; i < count; i++) {
       const startMs = i * 1_000;
       const summary = summarise(Float64Array.of(startMs), Float64Array.of(1), 0, 1);
-      const bucket = { startMs, noBlocksUntilMs: startMs + 1_000, headPoints: points };
+      const bucket = { startMs, noBlocksUntilMs: startMs + 1_000, headPoints: 0, headVersion: 0 };
       cache.put(grid, [{ ...bucket, summary, blockSummaries: [] }]);
     }
   };
   const isCached = (series: number) => cache.gridFor(series, buckets).get(0) !== undefined;
-  fill(1, 1_000, none);
+  fill(1, 1_000);
   for (let series = 2; series < 20; series++) {
-    fill(series, 1_000, none);
+    fill(series, 1_000);
     assert.ok(isCached(1));
   }
-  fill(30, 12_000, none);
+  fill(30, 12_000);
   assert.deepEqual([isCached(2), isCached(1), isCached(30)], [false, true, true]);
-  fill(31, 100_000, headPoints);
+  fill(31, 100_000);
   const { bytes } = cache.gridFor(31, buckets);
   assert.ok(bytes > 15 * 2 ** 20 && bytes <= 16 * 2 ** 20, `${bytes}`);
   assert.deepEqual([isCached(1), isCached(30)], [false, false]);

@@ -8,24 +8,24 @@
 //   buckets   |  A  |  B  |  C  |  D  |     |     |     |  E  |  F  |
 //                                      ^ noBlocksUntilMs of D: the start of E
 //
-// The summary of A needs block 1 only; those of C and D include points of two blocks or of the head, and keep
-// copies of these head points. No block has points between D and E, so a read of [D, E) looks at the head
-// only.
+// The summary of A needs block 1 only; those of C and D include points of two blocks or of the head. No block
+// has points between D and E, so a read of [D, E) looks at the head only.
 //
-// A block or head that touches more than `summarisedBucketsMax` buckets is not summarised, so such buckets
-// are not cached: hours of one value a second are, hours of one value a minute are not.
+// A block that touches more than `summarisedBucketsMax` buckets is not summarised, so such buckets are not
+// cached: hours of one value a second are, hours of one value a minute are not. In the head, only buckets
+// with hundreds of points are cached beyond that number.
 //
 // Bound: `bytesMax` for each shard, and `gridsPerSeriesMax` grids for each series. The grid that was not
 // queried for longest is dropped first.
 //
 // Invalidation: adding or removing a block must call `invalidate` with its times. Points of the head need no
-// call: each cached bucket keeps copies of the head points it includes, and a read compares them with the
-// head (`isFresh`). Entries are replaced, never edited, except `noBlocksUntilMs`. Insert entries only
-// outside of transactions, because a rollback does not undo them.
+// call: each cached bucket keeps the number of head points it includes and the version of the head, and a
+// read compares them with the head (`isFresh`). Entries are replaced, never edited, except
+// `noBlocksUntilMs`. Insert entries only outside of transactions, because a rollback does not undo them.
 
-import { firstAtOrAfter } from "../point-columns.ts";
-import type { PointColumns, SeriesId } from "../points.ts";
+import type { SeriesId } from "../points.ts";
 import type { Summary } from "../summary.ts";
+import type { Head } from "./head.ts";
 
 /** Of all series of a shard together. */
 const bytesMax = 16 * 2 ** 20;
@@ -33,8 +33,6 @@ const bytesMax = 16 * 2 ** 20;
 const summaryMemoryBytes = 576;
 /** Memory of a grid without buckets. */
 const gridMemoryBytes = 256;
-/** A bucket with more points in the head than this (4 KB) is not cached. */
-const headPointsMax = 256;
 /** Passed to one call. */
 const argumentsMax = 4096;
 /** Every change of a block looks into each grid of its series. */
@@ -59,8 +57,9 @@ export interface CachedBucket extends BucketSummary {
   readonly startMs: number;
   /** Blocks have no point from the end of the bucket up to here. It is always the start of a bucket. */
   noBlocksUntilMs: number;
-  /** Copies of the head points that the summary includes. */
-  readonly headPoints: PointColumns;
+  /** How many points of the head the summary includes, and the version of the head. */
+  readonly headPoints: number;
+  readonly headVersion: number;
 }
 
 /** Buckets of equal length, one of which starts at `startMs`. */
@@ -95,10 +94,10 @@ export class BucketGrid {
   }
 
   /** Whether the head has the same points in the bucket as when it was cached. */
-  isFresh({ startMs, headPoints }: CachedBucket, head: PointColumns): boolean {
-    const from = firstAtOrAfter(head.times, startMs);
-    const to = firstAtOrAfter(head.times, startMs + this.bucketMs, from);
-    return equalsRange(headPoints, head, { from, to });
+  isFresh({ startMs, headPoints, headVersion }: CachedBucket, head: Head | undefined): boolean {
+    const endMs = startMs + this.bucketMs;
+    if ((head?.countBetween(startMs, endMs) ?? 0) !== headPoints) return false;
+    return headPoints === 0 || head!.isUnchanged(headVersion, endMs);
   }
 
   /** Start of the first cached bucket that starts at or after this time. */
@@ -172,7 +171,6 @@ export class BucketCache {
     const fitting: CachedBucket[] = [];
     let added = 0;
     for (const bucket of buckets) {
-      if (bucket.headPoints.times.length > headPointsMax) continue;
       added += memoryBytesOf(bucket);
       while (this.#bytes + added > bytesMax && this.#dropOldest(grid));
       if (this.#bytes + added > bytesMax) break;
@@ -208,24 +206,9 @@ export class BucketCache {
   }
 }
 
-function memoryBytesOf({ summary, blockSummaries, headPoints }: CachedBucket): number {
+function memoryBytesOf({ summary, blockSummaries }: CachedBucket): number {
   // A block that is alone in the bucket shares its summary with the bucket.
   let others = 0;
   for (const part of blockSummaries) if (part.summary !== summary) others++;
-  const { length } = headPoints.times;
-  return summaryMemoryBytes * (1 + others) + (length === 0 ? 0 : summaryMemoryBytes + 16 * length);
-}
-
-/** Whether the points equal, bit for bit, those of `others` with indexes in [from, to). */
-function equalsRange(
-  { times, values }: PointColumns,
-  others: PointColumns,
-  { from, to }: { from: number; to: number },
-): boolean {
-  if (times.length !== to - from) return false;
-  for (let index = 0; index < times.length; index++) {
-    const other = from + index;
-    if (times[index] !== others.times[other] || !Object.is(values[index], others.values[other])) return false;
-  }
-  return true;
+  return summaryMemoryBytes * (1 + others);
 }

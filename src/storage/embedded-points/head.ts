@@ -23,7 +23,25 @@ const unsortedMin = 4096;
 /** How many points from the end a single late point is inserted directly. */
 const insertDistanceMax = 16;
 
+/** Changes that a head remembers; the older ones are remembered as one. */
+const changesMax = 8;
+
 const noTimes = new Float64Array(0);
+
+/** Numbers the heads of a shard and their changes, in order. */
+export class HeadVersions {
+  #last = 0;
+
+  next(): number {
+    return ++this.#last;
+  }
+}
+
+interface Change {
+  readonly version: number;
+  /** Points before this time did not change. */
+  readonly fromMs: number;
+}
 
 export class Head {
   readonly series: number;
@@ -37,10 +55,16 @@ export class Head {
   #count = 0;
   /** The points before this index are sorted and unique. */
   #sorted = 0;
+  readonly #versions: HeadVersions;
+  readonly #firstVersion: number;
+  /** Ascending by version and by time: a change is forgotten when a newer one is not after it. */
+  #changes: Change[] | undefined;
 
-  constructor(series: number, kind: ValueKind) {
+  constructor(series: number, kind: ValueKind, versions: HeadVersions) {
     this.series = series;
     this.kind = kind;
+    this.#versions = versions;
+    this.#firstVersion = versions.next();
     this.#values = kind === stringKind ? [] : noTimes;
     if (kind !== stringKind) this.#pairs = [];
   }
@@ -48,6 +72,31 @@ export class Head {
   /** Number of points, including those that a later point with the same time will replace. */
   get count(): number {
     return this.#count;
+  }
+
+  /** Of the last change of points other than those added at the end or moved to blocks. */
+  get version(): number {
+    return this.#changes?.at(-1)?.version ?? this.#firstVersion;
+  }
+
+  /**
+   * Whether the head had the same points before `endMs` when it had this version, except for points that were
+   * added at its end or moved to blocks since. False for a version of another head of the series.
+   */
+  isUnchanged(version: number, endMs: number): boolean {
+    if (version < this.#firstVersion) return false;
+    const next = this.#changes?.find((one) => one.version > version);
+    return next === undefined || next.fromMs >= endMs;
+  }
+
+  #changed(fromMs: number): void {
+    this.#changes ??= [];
+    const changes = this.#changes;
+    while (changes.length > 0 && changes.at(-1)!.fromMs >= fromMs) changes.pop();
+    changes.push({ version: this.#versions.next(), fromMs });
+    if (changes.length <= changesMax) return;
+    const [oldest, { version }] = changes as [Change, Change];
+    changes.splice(0, 2, { version, fromMs: oldest.fromMs });
   }
 
   /** Adds copies of the points with indexes in [from, to), in any order of time. */
@@ -64,6 +113,9 @@ export class Head {
       this.#sorted = this.#count;
     }
     if (at === to) return;
+    let fromMs = Infinity;
+    for (let late = at; late < to; late++) fromMs = Math.min(fromMs, times[late]!);
+    this.#changed(fromMs);
     this.#copy(points, at, to);
     if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#sortAll();
   }
@@ -103,6 +155,7 @@ export class Head {
     const first = Math.max(0, at - insertDistanceMax);
     while (at > first && own[at - 1]! >= timeMs) at--;
     if (at > 0 && at === first && own[at - 1]! >= timeMs) return false;
+    if (at < this.#count) this.#changed(timeMs);
     const isTaken = at < this.#count && own[at] === timeMs;
     if (!isTaken) this.#openSlot(at);
     own[at] = timeMs;
@@ -130,14 +183,14 @@ export class Head {
     };
   }
 
-  /** Copies the points in [startMs, endMs). */
-  between(startMs: number, endMs: number): PointColumns {
-    const all = this.points();
-    const from = firstAtOrAfter(all.times, startMs);
-    return slicePoints(all, from, firstAtOrAfter(all.times, endMs, from));
+  /** Number of points in [startMs, endMs). */
+  countBetween(startMs: number, endMs: number): number {
+    this.#sortAll();
+    const from = firstAtOrAfter(this.#times, startMs, 0, this.#count);
+    return firstAtOrAfter(this.#times, endMs, from, this.#count) - from;
   }
 
-  /** Removes the points with indexes in [from, to) of `points()`. */
+  /** Removes the points with indexes in [from, to) of `points()`, which are in blocks now. */
   remove(from: number, to: number): void {
     if (to <= from) return;
     this.#sortAll();
@@ -151,7 +204,9 @@ export class Head {
   removeBetween(startMs: number, endMs: number): void {
     const { times } = this.points();
     const from = firstAtOrAfter(times, startMs);
-    this.remove(from, firstAtOrAfter(times, endMs, from));
+    const to = firstAtOrAfter(times, endMs, from);
+    if (to > from) this.#changed(startMs);
+    this.remove(from, to);
   }
 
   #reserve(more: number): void {

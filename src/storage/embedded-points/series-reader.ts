@@ -78,8 +78,10 @@ interface BucketRange extends TimeRange {
 }
 
 const noPoints = noPointsOf(numberKind);
-/** A part that touches more buckets than this is aggregated point by point, without summaries to cache. */
+/** A block that touches more buckets than this is aggregated point by point, without summaries to cache. */
 const summarisedBucketsMax = sharedSummariesMax;
+/** So is a part of the head that touches more, unless it has so many points for each. */
+const summarisedHeadPointsMin = 256;
 
 /** Made for one read: nothing is written while it is used. */
 export class SeriesReader {
@@ -154,7 +156,7 @@ export class SeriesReader {
     for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
       const cached = grid.get(atMs);
       const untilMs = Math.min(endMs, cached?.noBlocksUntilMs ?? grid.nextCachedFrom(atMs));
-      if (cached !== undefined && grid.isFresh(cached, head)) {
+      if (cached !== undefined && grid.isFresh(cached, this.#head)) {
         aggregation.addSummary(cached.summary);
         const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
         atMs = headMs < untilMs ? grid.bucketStart(headMs) : untilMs;
@@ -201,9 +203,9 @@ export class SeriesReader {
     noBlocksUntilMs: number,
   ): CachedBucket {
     const startMs = grid.bucketStart(summary.firstMs);
-    const copy = this.#head?.between(startMs, startMs + grid.bucketMs);
-    const headPoints = copy?.times.length ? copy : noPoints;
-    return { summary, blockSummaries, noBlocksUntilMs, startMs, headPoints };
+    const headPoints = this.#head?.countBetween(startMs, startMs + grid.bucketMs) ?? 0;
+    const headVersion = this.#head?.version ?? 0;
+    return { summary, blockSummaries, noBlocksUntilMs, startMs, headPoints, headVersion };
   }
 
   /** The parts of a range in order. Blocks of a long read are shared before their turn. */
@@ -344,11 +346,12 @@ const boundsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: tim
 const wholeBlockOf = (part: Part): BlockRow | undefined =>
   "block" in part && part.overlappingHead === undefined ? part.block : undefined;
 
-/** Whether the part touches few enough buckets. */
+/** Whether the part touches few enough buckets for its points. */
 function isSummarised(part: Part, { grid }: BucketRange): boolean {
   const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);
   const buckets = (grid.bucketStart(lastMs) - grid.bucketStart(firstMs)) / grid.bucketMs + 1;
-  return buckets <= summarisedBucketsMax;
+  if (buckets <= summarisedBucketsMax) return true;
+  return "points" in part && part.points.times.length >= summarisedHeadPointsMin * buckets;
 }
 
 /** The summaries of a block that need no points: those in its row, or the cached ones. */

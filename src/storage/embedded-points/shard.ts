@@ -13,7 +13,7 @@ import type {
 import { BlockTable, type BlockTableSettings, DamageFound, type PointSetKey } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
-import { Head } from "./head.ts";
+import { Head, HeadVersions } from "./head.ts";
 import { readRecord } from "./journal-record.ts";
 import { findOldPoints } from "./old-points.ts";
 import { SeriesReader } from "./series-reader.ts";
@@ -61,6 +61,7 @@ export class Shard {
     { series: [], heads: [] },
     { series: [], heads: [] },
   ];
+  readonly #headVersions = new HeadVersions();
   /** Heads that may have full blocks. */
   readonly #headsWithFullBlocks = new Set<Head>();
   /** Heads that the running checkpoint has not emptied yet, the next one last. */
@@ -284,7 +285,7 @@ export class Shard {
     const heads = this.#heads[kind]!;
     const existing = heads.get(series);
     if (existing !== undefined) return existing;
-    const head = new Head(series, kind);
+    const head = new Head(series, kind, this.#headVersions);
     heads.set(series, head);
     return head;
   }
