@@ -4,6 +4,13 @@
 // value.
 import { exactInteger } from "../integers.ts";
 
+interface Field {
+  readonly number: number;
+  /** Of a varint or fixed number its bits; of a length-delimited field its bytes. */
+  readonly bits: bigint;
+  readonly bytes: Uint8Array;
+}
+
 export interface SparkplugMetric {
   readonly name: string | undefined;
   readonly alias: number | undefined;
@@ -11,8 +18,8 @@ export interface SparkplugMetric {
   readonly type: number | undefined;
   readonly isHistorical: boolean;
   readonly isNull: boolean;
-  /** A bigint is an integer that no number holds. */
-  readonly value: number | string | bigint | undefined;
+  /** As it was sent; undefined if the metric is null or has none. */
+  readonly sent: Field | undefined;
   readonly properties: Readonly<Record<string, string>>;
 }
 
@@ -20,13 +27,6 @@ export interface SparkplugPayload {
   readonly timestamp: number | undefined;
   readonly sequence: number | undefined;
   readonly metrics: readonly SparkplugMetric[];
-}
-
-interface Field {
-  readonly number: number;
-  /** Of a varint or fixed number its bits; of a length-delimited field its bytes. */
-  readonly bits: bigint;
-  readonly bytes: Uint8Array;
 }
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
@@ -78,10 +78,9 @@ export function decodeSparkplug(bytes: Uint8Array): SparkplugPayload {
 
 function metricOf(bytes: Uint8Array): SparkplugMetric {
   const metric: { -readonly [Key in keyof SparkplugMetric]: SparkplugMetric[Key] } = {
-    ...{ name: undefined, alias: undefined, timestamp: undefined, type: undefined, value: undefined },
+    ...{ name: undefined, alias: undefined, timestamp: undefined, type: undefined, sent: undefined },
     ...{ isHistorical: false, isNull: false, properties: {} },
   };
-  let value: Field | undefined;
   for (const field of fieldsOf(bytes)) {
     if (field.number === 1) metric.name = text(field.bytes);
     else if (field.number === 2) metric.alias = Number(field.bits);
@@ -90,11 +89,18 @@ function metricOf(bytes: Uint8Array): SparkplugMetric {
     else if (field.number === 5) metric.isHistorical = field.bits !== 0n;
     else if (field.number === 7) metric.isNull = field.bits !== 0n;
     else if (field.number === 9) metric.properties = propertiesOf(field.bytes);
-    else if (field.number >= 10 && field.number <= 19) value = field;
+    else if (field.number >= 10 && field.number <= 19) metric.sent = field;
   }
-  if (value && !metric.isNull) metric.value = scalarOf(value, metric.type);
+  if (metric.isNull) metric.sent = undefined;
   return metric;
 }
+
+/**
+ * The value of a metric; a bigint is an integer that no number holds. Data may leave out the type, which
+ * is then that of the birth: without it a negative integer is a large positive one.
+ */
+export const metricValue = ({ sent, type }: SparkplugMetric, bornType?: number) =>
+  sent && scalarOf(sent, type ?? bornType);
 
 /** The data types of signed integers and their bits. */
 const signedBits: Readonly<Record<number, number>> = { 1: 8, 2: 16, 3: 32, 4: 64 };

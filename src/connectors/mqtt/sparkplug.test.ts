@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { PbfWriter } from "pbf";
 import { RebirthLimit, rebirthPayload, SparkplugNodes } from "./sparkplug.ts";
-import { decodeSparkplug } from "./sparkplug-payload.ts";
+import { decodeSparkplug, metricValue } from "./sparkplug-payload.ts";
 
 interface Metric {
   readonly name?: string;
@@ -80,12 +80,40 @@ test("values of every type are read, with sign and precision", () => {
     ),
   );
   assert.deepEqual(
-    metrics.map(({ value }) => value),
+    metrics.map((metric) => metricValue(metric)),
     values.map(([, , expected]) => expected),
   );
   assert.deepEqual([sequence, timestamp], [7, 1_700_000_000_000]);
   const [none] = decodeSparkplug(payload([{ name: "m", type: 10, isNull: true, value: double(1) }])).metrics;
-  assert.deepEqual([none!.isNull, none!.value], [true, undefined]);
+  assert.deepEqual([none!.isNull, metricValue(none!)], [true, undefined]);
+});
+
+test("data without a type has the type of its birth, by name and by alias", () => {
+  // Int8 to Int64, and UInt32 with the bits of a negative Int32.
+  const cases = [
+    { type: 1, field: 10, sent: 0xfb, value: -5 },
+    { type: 1, field: 10, sent: 0xffff_fffb, value: -5 },
+    { type: 2, field: 10, sent: 0xfffb, value: -5 },
+    { type: 3, field: 10, sent: 0xffff_fffb, value: -5 },
+    { type: 4, field: 11, sent: -5, value: -5 },
+    { type: 7, field: 10, sent: 0xffff_fffb, value: 0xffff_fffb },
+  ];
+  for (const integers64 of ["exact", "rounded", "string"] as const)
+    for (const { type, field, sent, value } of cases) {
+      const nodes = new SparkplugNodes("{metric}", integers64);
+      const write = (integer: number) => (w: PbfWriter) => w.writeVarintField(field, integer);
+      nodes.read(at("NBIRTH"), birth(0, 1, [{ name: "m", alias: 1, type, value: write(1) }]), 0);
+      const data = payload(
+        [
+          { alias: 1, value: write(sent) },
+          { name: "m", value: write(sent) },
+        ],
+        1,
+      );
+      const values = nodes.read(at("NDATA"), data, 0).points.map((point) => point.value);
+      const expected = integers64 === "string" && type === 4 ? String(value) : value;
+      assert.deepEqual(values, [expected, expected], `type ${type}, ${integers64}`);
+    }
 });
 
 test("integers of 64 bits are exact, rounded or strings", () => {
@@ -169,7 +197,7 @@ test("the command for a birth is a payload that edge nodes read", () => {
   const { metrics, timestamp } = decodeSparkplug(rebirthPayload(1_700_000_000_123));
   assert.equal(timestamp, 1_700_000_000_123);
   assert.deepEqual(
-    metrics.map(({ name, type, value }) => [name, type, value]),
+    metrics.map((metric) => [metric.name, metric.type, metricValue(metric)]),
     [["Node Control/Rebirth", 11, 1]],
   );
 });

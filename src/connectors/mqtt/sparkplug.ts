@@ -2,7 +2,12 @@
 import { exactInteger, type WayOfIntegers } from "../integers.ts";
 import type { SeriesDescription, SourceEvent, SourcePoint } from "../records.ts";
 import { fillTemplate } from "../template.ts";
-import { decodeSparkplug, type SparkplugMetric, type SparkplugPayload } from "./sparkplug-payload.ts";
+import {
+  decodeSparkplug,
+  metricValue,
+  type SparkplugMetric,
+  type SparkplugPayload,
+} from "./sparkplug-payload.ts";
 
 export interface SparkplugRecords {
   readonly points: readonly SourcePoint[];
@@ -19,10 +24,16 @@ interface Address {
   readonly device: string;
 }
 
+/** What a birth said of a metric. */
+interface BornMetric {
+  readonly series: SeriesDescription;
+  readonly type: number | undefined;
+}
+
 /** What the last birth of a node said. */
 interface Node {
-  /** By device and alias. */
-  readonly metrics: Map<string, SeriesDescription>;
+  /** By device and name, and by device and alias. */
+  readonly metrics: Map<string, BornMetric>;
   sequence: number;
   birthSequence: number | undefined;
 }
@@ -61,7 +72,7 @@ export class SparkplugNodes {
     const { group, node, device, type } = address;
     const key = `${group}/${node}`;
     if (type === "NBIRTH") {
-      const bdSeq = payload.metrics.find(({ name }) => name === "bdSeq")?.value;
+      const bdSeq = birthSequenceIn(payload);
       const birthSequence = typeof bdSeq === "number" ? bdSeq : undefined;
       this.#nodes.set(key, { metrics: new Map(), sequence: payload.sequence ?? 0, birthSequence });
     }
@@ -70,9 +81,9 @@ export class SparkplugNodes {
     const isGap = type === "DBIRTH" && !follows(known, payload);
     for (const metric of payload.metrics) {
       if (metric.name === undefined || metric.name === "bdSeq") continue;
-      const series = this.#seriesOf(address, metric);
-      known.metrics.set(`${device}\0${metric.name}`, series);
-      if (metric.alias !== undefined) known.metrics.set(`${device}\0#${metric.alias}`, series);
+      const born = { series: this.#seriesOf(address, metric), type: metric.type };
+      known.metrics.set(`${device}\0${metric.name}`, born);
+      if (metric.alias !== undefined) known.metrics.set(`${device}\0#${metric.alias}`, born);
     }
     const points = this.#pointsOf(known, address, payload, nowMs).points;
     return { points, events: [], ...(isGap && { rebirth: rebirthTopic(address) }) };
@@ -89,7 +100,7 @@ export class SparkplugNodes {
   /** The death of an earlier birth is late, and says nothing of the node that lives. */
   #death({ group, node, device, type }: Address, payload: SparkplugPayload, nowMs: number): SparkplugRecords {
     const key = `${group}/${node}`;
-    const bdSeq = payload.metrics.find(({ name }) => name === "bdSeq")?.value;
+    const bdSeq = birthSequenceIn(payload);
     const birth = this.#nodes.get(key)?.birthSequence;
     if (type === "NDEATH" && birth !== undefined && bdSeq !== undefined && bdSeq !== birth) return nothing;
     if (type === "NDEATH") this.#nodes.delete(key);
@@ -110,11 +121,16 @@ export class SparkplugNodes {
     const points: SourcePoint[] = [];
     let isUnknown = false;
     for (const metric of payload.metrics) {
-      const { name, alias, value } = metric;
+      const { name, alias } = metric;
       if (name === "bdSeq") continue;
-      const series = known.metrics.get(`${device}\0${name ?? `#${alias}`}`);
-      if (!series) isUnknown = true;
-      else if (value !== undefined) {
+      const born = known.metrics.get(`${device}\0${name ?? `#${alias}`}`);
+      if (!born) {
+        isUnknown = true;
+        continue;
+      }
+      const { series, type } = born;
+      const value = metricValue(metric, type);
+      if (value !== undefined) {
         const plain = this.#plainOf(value, series);
         if ((typeof plain === "string") === (series.isString === true))
           points.push({ series, timestamp: metric.timestamp ?? payload.timestamp ?? nowMs, value: plain });
@@ -148,6 +164,11 @@ export class SparkplugNodes {
     this.#series.set(name, description);
     return description;
   }
+}
+
+function birthSequenceIn({ metrics }: SparkplugPayload) {
+  const metric = metrics.find(({ name }) => name === "bdSeq");
+  return metric && metricValue(metric);
 }
 
 const rebirthTopic = ({ group, node }: Address) => `spBv1.0/${group}/NCMD/${node}`;
