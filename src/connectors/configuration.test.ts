@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { printedConfiguration } from "./configuration.ts";
 
-function printed(url: string): string {
+function printed(url: string, more = ""): string {
   const file = join(temporaryFolder(), "plant.yaml");
-  writeFileSync(file, `source: { type: sql, url: "${url}" }\n`);
+  writeFileSync(file, `source: { type: sql, url: "${url}"${more} }\n`);
   return printedConfiguration(file);
 }
 
@@ -27,4 +27,15 @@ for (const [url, shown] of [
     const text = printed(url);
     assert.ok(text.includes(`url: ${shown}\n`), text);
     if (!shown.includes("hun")) assert.ok(!text.includes("hun"), text);
+  });
+
+for (const [url, shown] of [
+  ["oracle:scott/hunter2@db/XE", "oracle:***"],
+  ["odbc:Driver=x;Pwd=hunter2", "odbc:***"],
+  ["sqlserver://h:1433;user=sa;password=hunter2", "sqlserver:***"],
+  [variable, variable],
+] as const)
+  test(`print shows ${url} of a driver as ${shown}`, () => {
+    const text = printed(url, ", driver: x.js");
+    assert.ok(text.includes(`url: ${shown}\n`), text);
   });

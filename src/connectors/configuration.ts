@@ -120,7 +120,15 @@ function masked(value: unknown, name = ""): unknown {
       : value.replace(passwordInAddress, "$1***@");
   if (Array.isArray(value)) return value.map((one) => masked(one));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, masked(one, key)]));
+  const shown = "driver" in value ? withMaskedUrl(value) : value;
+  return Object.fromEntries(Object.entries(shown).map(([key, one]) => [key, masked(one, key)]));
+}
+
+/** Only the driver knows which part of its address is a password. */
+function withMaskedUrl(source: object): object {
+  const { url } = source as { readonly url?: unknown };
+  if (typeof url !== "string" || /^\$\{\w+\}$/.test(url)) return source;
+  return { ...source, url: url.replace(/:.*/s, ":***") };
 }
 
 function configurationOf(value: unknown, file: string): ConnectorConfiguration {

@@ -70,5 +70,11 @@ test("a driver that is missing, wrong, or of a connector that the server runs is
   assert.match(await refused({ driver: wrong }), /wrong.js exports no function open/);
   assert.match(await refused({ driver: `${wrong}.none` }), /wrong.js.none cannot be loaded/);
   assert.match(await refused({ driver }), /failed +source: unable to open database file/);
+  assert.match(await refused({ url: "postgres://h:x;d" }), /source.url is not of the form/);
+  const secret = join(temporaryFolder(), "secret.js");
+  writeFileSync(secret, "export const open = () => ({ read: () => [], close() {} });");
+  const found = await refused({ url: "sqlserver://h:1433;user=sa;password=hunter2", driver: secret });
+  assert.match(found, /sqlserver: by secret.js has what 1 queries read/);
+  assert.doesNotMatch(found, /hunter2/);
   assert.match(await refused({ driver }, "--supervised"), /the server runs no connector with a module/);
 });

@@ -1,6 +1,7 @@
 // Reads a database by queries into raw tables or series, as a whole or from where it was last time.
 import { createHash } from "node:crypto";
 import { addAbortListener } from "node:events";
+import { basename } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { UsageError } from "../../client/command.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";
@@ -39,13 +40,13 @@ const drivers: Readonly<Record<string, (options: DatabaseOptions) => Promise<Pla
 class SqlSource implements PlantSource {
   readonly address: string;
   readonly #configuration: SqlConfiguration;
+  readonly #open: (options: DatabaseOptions) => Promise<PlantDatabase>;
 
   constructor(configuration: SqlConfiguration) {
     this.#configuration = configuration;
-    const { protocol, host, pathname } = new URL(configuration.url);
-    this.address = `${protocol}//${host}${pathname}`;
-    if (configuration.driver === undefined && !Object.hasOwn(drivers, protocol))
-      throw new UsageError(`source.url: ${protocol}// needs a driver: see docs/connectors.md`);
+    const { address, open } = openerOf(configuration);
+    this.address = address;
+    this.#open = open;
     const repeated = duplicatesIn(configuration.queries.map(({ name }) => name));
     // They would have one position, and each would skip rows of the other.
     if (repeated.length > 0) throw new UsageError(`source.queries: several have the name ${repeated[0]}`);
@@ -113,10 +114,8 @@ class SqlSource implements PlantSource {
     signal: AbortSignal,
     work: (database: PlantDatabase) => Promise<Result>,
   ): Promise<Result> {
-    const { url, driver, timeout = "10m" } = this.#configuration;
-    const options = { url, timeoutMs: durationIn(timeout, "source.timeout") };
-    const open = drivers[new URL(url).protocol];
-    const database = await (driver === undefined ? open!(options) : openByDriver(driver, options));
+    const { url, timeout = "10m" } = this.#configuration;
+    const database = await this.#open({ url, timeoutMs: durationIn(timeout, "source.timeout") });
     const closing = addAbortListener(signal, () => void database.close());
     try {
       return await work(database);
@@ -125,6 +124,24 @@ class SqlSource implements PlantSource {
       await database.close();
     }
   }
+}
+
+/**
+ * What opens the database, and its address without secrets. Of an address that only a driver understands,
+ * each part may be a password.
+ */
+function openerOf({ url, driver }: SqlConfiguration) {
+  const scheme = url.slice(0, url.indexOf(":") + 1);
+  if (driver !== undefined)
+    return {
+      address: `${scheme} by ${basename(driver)}`,
+      open: (options: DatabaseOptions) => openByDriver(driver, options),
+    };
+  if (!Object.hasOwn(drivers, scheme))
+    throw new UsageError(`source.url: ${scheme}// needs a driver: see docs/connectors.md`);
+  const parts = URL.parse(url);
+  if (!parts) throw new UsageError("source.url is not of the form scheme://user:password@host:port/database");
+  return { address: `${scheme}//${parts.host}${parts.pathname}`, open: drivers[scheme]! };
 }
 
 function positionIn(mark: string | undefined, start: string | undefined): Position | undefined {
