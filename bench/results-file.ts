@@ -1,12 +1,15 @@
 // Writes bench/RESULTS.md, the figures of record: one section for each kind of run, replaced independently.
 import { readFileSync, writeFileSync } from "node:fs";
 import { joinParagraphs } from "../scripts/tidy/paragraphs.ts";
+import { writeCharts } from "./charts.ts";
 
 const file = new URL("RESULTS.md", import.meta.url);
 
-/** Replaces the section with this heading; other sections stay unchanged. */
+/** Replaces the section with this heading, and draws the charts again; other sections stay unchanged. */
 export function keepSection(heading: string, body: string): void {
-  writeFileSync(file, withSection(readFileSync(file, "utf8"), heading, body));
+  const document = withSection(readFileSync(file, "utf8"), heading, body);
+  writeFileSync(file, document);
+  writeCharts(document, new URL("images/", file));
 }
 
 /** The document with the section of this heading replaced, or appended if it is new. */
