@@ -42,6 +42,7 @@ export interface Settings {
   /** Networks beyond the public internet that the server may call on behalf of a project. */
   readonly outboundNetworks: readonly string[];
   readonly attemptsPerMinute: number;
+  readonly aggregateCacheBytes?: number;
   /** Which operations the audit log records. */
   readonly audit?: AuditSettings;
   /** Whether this machine runs code of users. */
@@ -178,6 +179,12 @@ export const described = {
     expected: "an address such as udp://host:514 or tcp://host:601",
     isGood: (value) => parseSyslogAddress(value) !== undefined,
   },
+  MILLRACE_AGGREGATE_CACHE: {
+    meaning: "Memory for aggregates that were read before, in MiB for each core; 0 keeps none",
+    byDefault: "16",
+    expected: "a whole number from 0 to 4096",
+    isGood: (value) => /^\d{1,4}$/.test(value) && Number(value) <= 4096,
+  },
   MILLRACE_MODELS: {
     meaning: "`on` enables model hosting, which runs code of users on this machine (docs/models.md)",
     byDefault: "off",
@@ -294,6 +301,7 @@ function settingsFrom(given: Given, folder: string): Settings {
     trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
     outboundNetworks: addressesIn(value("MILLRACE_OUTBOUND_NETWORKS")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
+    aggregateCacheBytes: Number(value("MILLRACE_AGGREGATE_CACHE")) * 2 ** 20,
     audit: auditSettings(value, folder),
     hostsModels: value("MILLRACE_MODELS") === "on",
     consoleFolder: builtConsole,

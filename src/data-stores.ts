@@ -31,6 +31,7 @@ export interface Opening {
   readonly blobs: S3Setting | undefined;
   /** The ClickHouse database of the datapoints; absent when they are in the folder. */
   readonly pointsLocation: ClickHouseLocation | undefined;
+  readonly aggregateCacheBytes: number | undefined;
   readonly system: System;
   readonly catalogChosen: CatalogBackend;
   readonly linkSecret: Uint8Array;
@@ -61,7 +62,8 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
   };
   const isNew = before.phase === "creating";
   const owner = ownerOf(opening, before);
-  const pointsChosen = pointsBackend(path, { location: opening.pointsLocation, owner, shared });
+  const { pointsLocation: location, aggregateCacheBytes } = opening;
+  const pointsChosen = pointsBackend(path, { location, owner, shared, aggregateCacheBytes });
   if (!isNew) await usable("datapoint store", pointsChosen.requireFolder(), log);
   const isUsed = !isNew || (shared !== undefined && (await wasOpened(shared)));
   const openPoints = () => {

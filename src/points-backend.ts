@@ -27,9 +27,12 @@ export interface PointsPlace {
   readonly owner: number;
   /** The catalog, if other servers use it too. */
   readonly shared: Catalog | undefined;
+  /** Of each shard in the folder; undefined for the default. */
+  readonly aggregateCacheBytes: number | undefined;
 }
 
-export function pointsBackend(data: string, { location, owner, shared }: PointsPlace): PointsBackend {
+export function pointsBackend(data: string, place: PointsPlace): PointsBackend {
+  const { location, owner, shared, aggregateCacheBytes } = place;
   const folder = pointsFolderOf(data);
   const record = () => recordLocation(folder, location);
   if (location === undefined)
@@ -39,7 +42,8 @@ export function pointsBackend(data: string, { location, owner, shared }: PointsP
         await refuseRecordedLocation(folder);
         await requireStore(folder);
       },
-      open: () => openEmbeddedPoints({ folder }),
+      open: () =>
+        openEmbeddedPoints({ folder, ...(aggregateCacheBytes !== undefined && { aggregateCacheBytes }) }),
     };
   return {
     record,

@@ -117,13 +117,15 @@ const ofKey = "series = ? AND kind = ?";
 export interface BlockTableSettings extends Partial<ShardIdentity> {
   readonly file: string;
   readonly blockPoints: number;
+  /** Memory for cached aggregates; 0 caches none. */
+  readonly aggregateCacheBytes?: number;
 }
 
 export class BlockTable {
   /** Points of a full block. */
   readonly blockPoints: number;
   /** Cached aggregates of series of numbers. Reads insert into it; changes of blocks here invalidate it. */
-  readonly bucketCache = new BucketCache();
+  readonly bucketCache: BucketCache;
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #file: string;
@@ -148,8 +150,10 @@ export class BlockTable {
   /**
    * `file` is the name in reports of damage. Throws when the file belongs to another shard or another store.
    */
-  constructor(path: string, { file, blockPoints, store = 0, shard = 0 }: BlockTableSettings) {
+  constructor(path: string, settings: BlockTableSettings) {
+    const { file, blockPoints, store = 0, shard = 0, aggregateCacheBytes } = settings;
     this.blockPoints = blockPoints;
+    this.bucketCache = new BucketCache(aggregateCacheBytes);
     this.#path = path;
     this.#file = file;
     this.#database = new DatabaseSync(path);

@@ -117,6 +117,19 @@ it("a repeated query reads only the buckets that late points and blocks have cha
   shard.close();
 });
 
+it("a cache without memory keeps nothing", () => {
+  const cache = new BucketCache(0);
+  const buckets = { startMs: 0, bucketMs: 1_000 };
+  const summary = summarise(Float64Array.of(0), Float64Array.of(1), 0, 1);
+  const bucket = { startMs: 0, noBlocksUntilMs: 1_000, headPoints: 0, headVersion: 0 };
+  for (const series of [1, 2, 1]) {
+    const grid = cache.gridFor(series, buckets);
+    assert.equal(grid.get(0), undefined);
+    cache.put(grid, [{ ...bucket, summary, blockSummaries: [] }]);
+    assert.equal(grid.get(0), undefined);
+  }
+});
+
 it("the cache of all series together is bounded, and the most recently used buckets stay", () => {
   const cache = new BucketCache();
   const buckets = { startMs: 0, bucketMs: 1_000 };

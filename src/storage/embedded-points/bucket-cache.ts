@@ -15,8 +15,8 @@
 // cached: hours of one value a second are, hours of one value a minute are not. In the head, only buckets
 // with hundreds of points are cached beyond that number.
 //
-// Bound: `bytesMax` for each shard, and `gridsPerSeriesMax` grids for each series. The grid that was not
-// queried for longest is dropped first.
+// Bound: a number of bytes for each shard, and `gridsPerSeriesMax` grids for each series. The grid that was
+// not queried for longest is dropped first.
 //
 // Invalidation: adding or removing a block must call `invalidate` with its times. Points of the head need no
 // call: each cached bucket keeps the number of head points it includes and the version of the head, and a
@@ -27,8 +27,7 @@ import type { SeriesId } from "../points.ts";
 import type { Summary } from "../summary.ts";
 import type { Head } from "./head.ts";
 
-/** Of all series of a shard together. */
-const bytesMax = 16 * 2 ** 20;
+const bytesMaxDefault = 16 * 2 ** 20;
 /** Memory of a cached bucket or of a block summary: mostly its fifteen numbers, which are on the heap. */
 const summaryMemoryBytes = 576;
 /** Memory of a grid without buckets. */
@@ -146,7 +145,13 @@ export class BucketGrid {
 export class BucketCache {
   /** Least recently queried series first, and of each series its least recently queried grid first. */
   readonly #grids = new Map<SeriesId, BucketGrid[]>();
+  /** Of all series of a shard together. */
+  readonly #bytesMax: number;
   #bytes = 0;
+
+  constructor(bytesMax = bytesMaxDefault) {
+    this.#bytesMax = bytesMax;
+  }
 
   /** Returns the grid for such buckets of a series, and marks it as the most recently queried one. */
   gridFor(series: SeriesId, { startMs, bucketMs }: BucketQuery): BucketGrid {
@@ -159,7 +164,7 @@ export class BucketCache {
     this.#grids.set(series, [...others, grid]);
     if (cached === undefined) this.#bytes += grid.bytes;
     if (others.length === gridsPerSeriesMax) this.#dropGrid(series);
-    while (this.#bytes > bytesMax && this.#dropOldest(grid));
+    while (this.#bytes > this.#bytesMax && this.#dropOldest(grid));
     return grid;
   }
 
@@ -172,8 +177,8 @@ export class BucketCache {
     let added = 0;
     for (const bucket of buckets) {
       added += memoryBytesOf(bucket);
-      while (this.#bytes + added > bytesMax && this.#dropOldest(grid));
-      if (this.#bytes + added > bytesMax) break;
+      while (this.#bytes + added > this.#bytesMax && this.#dropOldest(grid));
+      if (this.#bytes + added > this.#bytesMax) break;
       fitting.push(bucket);
     }
     this.#bytes -= grid.bytes;

@@ -61,6 +61,8 @@ export interface EmbeddedPointsSettings {
   readonly markDelayMs?: number;
   /** Points of a full block. */
   readonly blockPoints?: number;
+  /** Memory of each shard for cached aggregates; 0 caches none. */
+  readonly aggregateCacheBytes?: number;
   /** The file system calls of the journal. Tests replace them to simulate failures. */
   readonly files?: JournalFiles;
   /** Opens a shard. Tests replace it to run shards step by step in their own thread. */
@@ -69,13 +71,14 @@ export interface EmbeddedPointsSettings {
 
 /** Opens the store in a folder, or creates one, and recovers the changes that are only in the journal. */
 export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<CopyablePoints> {
-  const { folder, files = realFiles, blockPoints = blockPointsDefault } = settings;
+  const { folder, files = realFiles, blockPoints = blockPointsDefault, aggregateCacheBytes } = settings;
   const existing = await readStoreFile(folder);
   const storeFile = existing ?? newStore(settings.shards ?? Math.min(availableParallelism(), shardsMax));
   await (existing ? requireShards(folder, existing) : prepareFolder(folder));
   const shardSettings = Array.from({ length: storeFile.shards }, (_, shard) => {
     const file = shardFileOf(shard);
-    return { ...storeFile, shard, path: join(folder, file), file, blockPoints };
+    const cache = aggregateCacheBytes !== undefined && { aggregateCacheBytes };
+    return { ...storeFile, shard, path: join(folder, file), file, blockPoints, ...cache };
   });
   const open = settings.openShard ?? ShardThread.open;
   const opened: readonly OpenedShard[] = await openShards(

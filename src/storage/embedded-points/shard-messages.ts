@@ -111,4 +111,6 @@ export interface ShardSettings extends ShardIdentity {
   readonly path: string;
   readonly file: string;
   readonly blockPoints: number;
+  /** Memory for cached aggregates; 0 caches none. */
+  readonly aggregateCacheBytes?: number;
 }
