@@ -11,6 +11,8 @@ import { fullInterference, measureInterference, quickInterference } from "./inte
 import { measureLate } from "./late.ts";
 import { measureLines } from "./line-protocol.ts";
 import { measureMachine } from "./machine.ts";
+import { measureManyReaders } from "./many-readers.ts";
+import { fullReads, loadForReads, measureNewWindows, quickReads } from "./new-windows.ts";
 import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { measureOpcUa } from "./opcua.ts";
 import { fullPattern, measurePatternSearch, quickPattern } from "./pattern-search.ts";
@@ -76,6 +78,8 @@ const { values: options } = parseArgs({
 
 /** The workloads of every system. */
 const ofPoints = ["W1", "W2", "W4", "W5", "W6", "W8", "W9"];
+/** Reads of every system without caches of results. */
+const ofReads = ["W14", "W15"];
 /** Those of every system that takes line protocol. */
 const ofLines = ["lines"];
 
@@ -162,7 +166,7 @@ function show(heading: string, report: string): void {
 }
 
 async function bench(): Promise<void> {
-  refuseUnknown(only ?? [], [ofPoints, ofLines, ...groups.map((one) => one.names)].flat());
+  refuseUnknown(only ?? [], [ofPoints, ofReads, ofLines, ...groups.map((one) => one.names)].flat());
   const scale = options.quick ? quickScale : fullScale;
   const rounds = Number(options.rounds ?? (options.quick ? 1 : 5));
   const { systems, missing } = chosen();
@@ -217,11 +221,23 @@ async function roundOf(system: System, prepared: Prepared | undefined, scale: Sc
   const { lineProtocol } = system;
   if (lineProtocol && isAsked(ofLines))
     figures.push(await open((running) => measureLines(lineProtocol, running, scale)));
+  if (isAsked(ofReads)) figures.push(await readsOf(system));
   if (system !== millrace) return Object.assign({}, ...figures);
   for (const { names, measure } of groups)
     if (isAsked(names)) figures.push(await measure(open, options.quick));
   figures.push(measureMachine());
   return Object.assign({}, ...figures);
+}
+
+/** W14 and W15, on a server that caches no results. */
+function readsOf(system: System): Promise<Figures> {
+  const scale = options.quick ? quickReads : fullReads;
+  const uncached = { ...system, start: system.uncached ?? system.start };
+  return onFresh(uncached, async (running) => {
+    const loaded = { series: await loadForReads(system, running, scale), scale };
+    const windows = await measureNewWindows(system, running, loaded);
+    return { ...windows, ...measureManyReaders(system, running, loaded) };
+  });
 }
 
 /** Starts the system on a fresh folder, measures it, and deletes the folder. */

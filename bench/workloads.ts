@@ -7,7 +7,7 @@ import { beginningOf, occurrences, type Running, type System, type Window } from
 export interface Workload {
   readonly name: string;
   readonly what: string;
-  readonly unit: "points/s" | "assets/s" | "rows/s" | "of W1" | "s" | "ms" | "bytes" | "MiB";
+  readonly unit: "points/s" | "requests/s" | "assets/s" | "rows/s" | "of W1" | "s" | "ms" | "bytes" | "MiB";
   /** Against the best peer: at least (rates) or at most (times and sizes) this ratio; absent: no bar. */
   readonly bar?: number;
   /** Where there is no peer: at least (rates) or at most (times) this figure. */
@@ -42,6 +42,29 @@ export const workloads = {
   W12points: { name: "W12", what: "1 M points over OData by nextLink", unit: "points/s", bound: 500_000 },
   W12expand: { name: "W12", what: "1,000 assets with their series over OData, p50", unit: "ms", bound: 50 },
   W13: { name: "W13", what: "kill -9 in the middle of W1, to the first read", unit: "s", bound: 2 },
+  W14seconds: {
+    name: "W14",
+    what: "new windows: 3 aggregates a 7 s of 14,000 points, p50",
+    unit: "ms",
+    bar: 0.5,
+  },
+  W14minutes: { name: "W14", what: "3 aggregates a minute of 60,000 points, p50", unit: "ms", bar: 0.5 },
+  W14fiveMinutes: { name: "W14", what: "3 aggregates a 5 min of 150,000 points, p50", unit: "ms", bar: 0.5 },
+  W14hours: { name: "W14", what: "3 aggregates an hour of 150,000 points, p50", unit: "ms", bar: 0.5 },
+  W14days: { name: "W14", what: "3 aggregates a day of 172,800 points, p50", unit: "ms", bar: 0.5 },
+  W14one: { name: "W14", what: "1 aggregate, windows of all five lengths, p50", unit: "ms", bar: 0.5 },
+  W14ten: { name: "W14", what: "10 aggregates, windows of all five lengths, p50", unit: "ms", bar: 0.5 },
+  W14rare: { name: "W14", what: "all of these windows, p99", unit: "ms", bar: 0.5 },
+  W14frame: { name: "W14", what: "frame of 40 series, 150,000 points of each, p50", unit: "ms", bar: 0.5 },
+  W14frameRare: { name: "W14", what: "the same, p99", unit: "ms", bar: 0.5 },
+  W15latest: { name: "W15", what: "32 readers: latest of one series", unit: "requests/s", bar: 1.5 },
+  W15average: {
+    name: "W15",
+    what: "32 readers: 10 min averages of 20,000 points",
+    unit: "requests/s",
+    bar: 1.5,
+  },
+  W15raw: { name: "W15", what: "32 readers: 1,000 raw points", unit: "requests/s", bar: 1.5 },
   W16search: { name: "W16", what: "10 M points searched for a window of 1,000", unit: "s", bound: 3 },
   W16latest: { name: "W16", what: "latest of one series meanwhile, p99", unit: "ms", bound: 25 },
   rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },

@@ -12,6 +12,11 @@ const insert = (body: Buffer) => {
 
 const query = (body: string) => requestBytes({ method: "POST", path: "/", body });
 
+const columns = [
+  ...["avg(value)", "min(value)", "max(value)", "count()", "sum(value)", "argMin(value, time)"],
+  ...["argMax(value, time)", "stddevPop(value)", "varPop(value)", "max(value) - min(value)"],
+];
+
 const within = ({ startMs, endMs }: Window) => `time >= ${startMs} AND time < ${endMs}`;
 
 const hourMs = 3_600_000;
@@ -52,6 +57,17 @@ export const clickHouse: System = {
       query(
         `SELECT time, value FROM points WHERE series = '${name}' AND ${within(window)} ` +
           "ORDER BY time FORMAT JSONCompact",
+      ),
+    buckets: (name, { window, bucketMs, functions }) =>
+      query(
+        `SELECT intDiv(time, ${bucketMs}) AS bucket, ${columns.slice(0, functions).join()} FROM points ` +
+          `WHERE series = '${name}' AND ${within(window)} GROUP BY bucket ORDER BY bucket FORMAT JSONCompact`,
+      ),
+    bucketFrame: (names, { window, bucketMs }) =>
+      query(
+        `SELECT intDiv(time, ${bucketMs}) AS bucket, series, avg(value) FROM points ` +
+          `WHERE series IN (${names.map((name) => `'${name}'`).join()}) AND ${within(window)} ` +
+          "GROUP BY bucket, series ORDER BY bucket, series FORMAT CSV",
       ),
     latest: (name) =>
       query(`SELECT time, value FROM points WHERE series = '${name}' ORDER BY time DESC LIMIT 1`),

@@ -18,6 +18,10 @@ const query = (text: string) => {
   return requestBytes({ method: "GET", path: `/query?${asked}` });
 };
 
+const selectors = ["mean", "min", "max", "count", "sum", "first", "last", "stddev", "spread", "integral"].map(
+  (one) => `${one}(v)`,
+);
+
 const within = ({ startMs, endMs }: Window) => `time >= ${startMs}ms AND time < ${endMs}ms`;
 
 export const influxDb: System = {
@@ -50,6 +54,16 @@ export const influxDb: System = {
           "GROUP BY time(1h), s fill(none)",
       ),
     raw: (name, window) => query(`SELECT v FROM bench WHERE s='${name}' AND ${within(window)}`),
+    buckets: (name, { window, bucketMs, functions }) =>
+      query(
+        `SELECT ${selectors.slice(0, functions).join()} FROM bench WHERE s='${name}' AND ${within(window)} ` +
+          `GROUP BY time(${bucketMs}ms) fill(none)`,
+      ),
+    bucketFrame: (names, { window, bucketMs }) =>
+      query(
+        `SELECT mean(v) FROM bench WHERE s=~/^(${names.join("|")})$/ AND ${within(window)} ` +
+          `GROUP BY time(${bucketMs}ms), s fill(none)`,
+      ),
     latest: (name) => query(`SELECT last(v) FROM bench WHERE s='${name}'`),
     latestOfMany: (names) => query(`SELECT last(v) FROM bench WHERE s=~/^${beginningOf(names)}/ GROUP BY s`),
   },

@@ -57,6 +57,7 @@ export const millrace: System = {
   name: "Millrace",
   durability: "on disk (fsync) before the response",
   start: (folder) => startMillrace(folder),
+  uncached: (folder) => startMillrace(folder, { MILLRACE_AGGREGATE_CACHE: "0" }),
   version: () => (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
   requests: {
     backfill: (series, from, to) =>
@@ -77,6 +78,16 @@ export const millrace: System = {
       return post(`${base}/dataframe`, JSON.stringify(asked));
     },
     raw: (name, window) => get(`${base}/data/${name}?${range(window)}&limit=100000`),
+    buckets: (name, { window, bucketMs, functions }) => {
+      const aggregates = aggregateNames.slice(0, functions).join();
+      const granularity = `${bucketMs / 1000}s`;
+      const query = `${range(window)}&aggregates=${aggregates}&granularity=${granularity}&limit=10000`;
+      return get(`${base}/data/${name}?${query}`);
+    },
+    bucketFrame: (names, { window: { startMs: start, endMs: end }, bucketMs }) => {
+      const asked = { aggregates: ["avg"], granularity: `${bucketMs / 1000}s`, start, end, limit: 10_000 };
+      return post(`${base}/dataframe`, JSON.stringify({ items: names.map((name) => ({ name })), ...asked }));
+    },
     latest: (name) => get(`${base}/latest/${name}`),
     latestOfMany: (names) => {
       const filter = encodeURIComponent(`startswith(Name,'${beginningOf(names)}')`);
@@ -94,6 +105,8 @@ export const millrace: System = {
     seriesIn: (body) => occurrences(body, '"tags"'),
   },
 };
+
+const aggregateNames = [...["avg", "min", "max", "count", "sum", "int", "step", "cv", "dv", "tv"]];
 
 /** Starts a server with these settings beside the usual ones. */
 export async function startMillrace(

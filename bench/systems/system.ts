@@ -8,6 +8,13 @@ export interface Window {
   readonly endMs: number;
 }
 
+export interface BucketsAsked {
+  /** A multiple of the bucket's length after the epoch. */
+  readonly window: Window;
+  readonly bucketMs: number;
+  readonly functions: number;
+}
+
 /** Requests of one system; all of them are complete HTTP requests, built before the clock runs. */
 export interface Requests {
   /** Points `from` up to `to` of one series. */
@@ -19,6 +26,10 @@ export interface Requests {
   frame(names: readonly string[], window: Window): RequestBytes;
   raw(name: string, window: Window): RequestBytes;
   latest(name: string, lastMs: number): RequestBytes;
+  /** The first `functions` (at most ten) of the system's functions over each bucket of one series. */
+  buckets(name: string, asked: BucketsAsked): RequestBytes;
+  /** Averages over each bucket of many series in one response. */
+  bucketFrame(names: readonly string[], asked: Omit<BucketsAsked, "functions">): RequestBytes;
   /** The latest values and names of all series with a common prefix, in one response. */
   latestOfMany(names: readonly string[], lastMs: number): RequestBytes;
 }
@@ -71,6 +82,8 @@ export interface System {
   readonly requests: Requests;
   readonly rows: RowCounters;
   readonly lineProtocol?: LineProtocol;
+  /** The same system without caches of results, if that is not its usual state here. */
+  readonly uncached?: (folder: string) => Promise<Running>;
 }
 
 /** What the names have in common before their number. */

@@ -8,6 +8,8 @@ import { beginningOf, linesIn, occurrences, type System } from "./system.ts";
 const get = (path: string, query: Readonly<Record<string, string>>) =>
   requestBytes({ method: "GET", path: `${path}?${new URLSearchParams(query)}` });
 
+const rollups = ["avg", "min", "max", "count", "sum", "first", "last", "stddev", "stdvar", "range"];
+
 const seconds = (timeMs: number) => String(timeMs / 1000);
 
 export const victoriaMetrics: System = {
@@ -61,6 +63,24 @@ export const victoriaMetrics: System = {
         "match[]": `bench{s="${name}"}`,
         start: seconds(startMs),
         end: seconds(endMs - 1),
+      }),
+    buckets: (name, { window: { startMs, endMs }, bucketMs, functions }) => {
+      const names = rollups.slice(0, functions).map((one) => `"${one}_over_time"`);
+      return get("/api/v1/query_range", {
+        query: `aggr_over_time((${names}), bench{s="${name}"}[${bucketMs}ms])`,
+        start: seconds(startMs + bucketMs),
+        end: seconds(endMs),
+        step: `${bucketMs}ms`,
+        nocache: "1",
+      });
+    },
+    bucketFrame: (names, { window: { startMs, endMs }, bucketMs }) =>
+      get("/api/v1/query_range", {
+        query: `avg_over_time(bench{s=~"${names.join("|")}"}[${bucketMs}ms])`,
+        start: seconds(startMs + bucketMs),
+        end: seconds(endMs),
+        step: `${bucketMs}ms`,
+        nocache: "1",
       }),
     latest: (name, lastMs) => get("/api/v1/query", { query: `bench{s="${name}"}`, time: seconds(lastMs) }),
     latestOfMany: (names, lastMs) =>
