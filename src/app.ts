@@ -165,20 +165,20 @@ export async function openApp(
 
 /** Throws `StartRefused` if the backups of the settings are not possible. */
 async function openBackups(
-  { data, catalogUrl, points, blobs, backups: plan }: Settings,
-  parts: Omit<BackupsOptions, "data" | "refusal" | "plan" | "history">,
+  { data, catalogUrl, points, blobs, backups: plan, s3 }: Settings,
+  parts: Omit<BackupsOptions, "data" | "refusal" | "plan" | "history" | "s3">,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly backups: Backups; readonly scheduled?: ScheduledBackups }> {
   const refusal = outsideOfFolder({ catalogUrl, points, blobs });
   if (plan && refusal !== undefined) throw new StartRefused(`MILLRACE_BACKUP_TO is not possible: ${refusal}`);
   if (plan) refuseNested(data, plan.place);
   const history = plan && (await BackupHistory.open(data, plan.place));
-  const backups = new Backups({ data, refusal, plan, history, ...parts });
+  const backups = new Backups({ data, refusal, plan, history, s3, ...parts });
   opened.defer(() => backups.stop());
   await backups.clean();
   if (!plan || !history) return { backups };
   const { system, log } = parts;
-  return { backups, scheduled: new ScheduledBackups({ plan, backups, history, system, log }) };
+  return { backups, scheduled: new ScheduledBackups({ plan, backups, history, s3, system, log }) };
 }
 
 interface Ticking {

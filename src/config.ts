@@ -8,15 +8,16 @@ import { type AuditMode, auditModes } from "./audit/audit-log.ts";
 import { parseSyslogAddress, type SyslogAddress } from "./audit/copy-targets.ts";
 import { type BackupPlan, parseSchedule } from "./backup/backup-plan.ts";
 import { parseKeep } from "./backup/keep.ts";
+import { isS3Place, placeNamed } from "./backup/place.ts";
 import { StartRefused } from "./data-folder.ts";
+import { problemOfS3Url, type S3Access, s3AccessIn, s3SettingAt } from "./s3-access.ts";
 import {
   type ClickHouseLocation,
   clickHouseUrlForm,
   parseClickHouseUrl,
 } from "./storage/clickhouse-points/location.ts";
 import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
-import type { S3Credentials } from "./storage/s3-blobs/s3-bucket.ts";
-import { parseS3Url, s3UrlForm } from "./storage/s3-blobs/s3-location.ts";
+import { s3UrlForm } from "./storage/s3-blobs/s3-location.ts";
 import { postgresUrls } from "./storage/sql/dialects/postgres/location.ts";
 
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
@@ -29,6 +30,8 @@ export interface Settings {
   readonly data: string;
   /** The S3 store of the bytes of files; absent when they are in the data folder. */
   readonly blobs?: S3Setting;
+  /** Reaches S3 stores of backups. */
+  readonly s3?: S3Access;
   /** The ClickHouse database of the datapoints; absent when they are in the data folder. */
   readonly points?: ClickHouseLocation;
   /** The server's public address, without a slash at its end; absent when it is the address it listens on. */
@@ -200,10 +203,11 @@ export const described = {
   },
   MILLRACE_BACKUP_TO: {
     meaning:
-      "The folder of the backups that the server makes by itself; `millrace backup` makes the first one " +
-      "([backup.md](backup.md#by-the-server))",
-    expected: "a path",
-    isGood: (value) => value !== "",
+      "The folder, or the S3 store, of the backups that the server makes by itself; `millrace backup` " +
+      "makes the first one ([backup.md](backup.md#by-the-server))",
+    expected: "a path or s3://bucket/prefix?endpoint=https://s3.example.com:9000",
+    isGood: (value) => (isS3Place(value) ? problemOfS3Url(value) === undefined : value !== ""),
+    problemOf: (value) => (isS3Place(value) ? problemOfS3Url(value)! : "must be a path"),
   },
   MILLRACE_BACKUP_SCHEDULE: {
     meaning: "The times of these backups",
@@ -259,6 +263,12 @@ export function readSettings(
   return settingsFrom({ ...settingsIn(resolve(folder, "millrace.env")), ...environment }, folder);
 }
 
+/** The credentials of S3 stores in `environment`, then in the file `millrace.env` of `folder`. */
+export const readS3Access = (
+  environment: Readonly<Record<string, string | undefined>>,
+  folder: string,
+): S3Access => s3AccessIn({ ...settingsIn(resolve(folder, "millrace.env")), ...environment });
+
 /**
  * The settings of another installation: those in a file, whose relative paths begin at its folder, with the
  * credentials of the environment; or those of a data folder that has everything.
@@ -292,6 +302,7 @@ function settingsFrom(given: Given, folder: string): Settings {
   const catalogUrl = value("MILLRACE_CATALOG");
   const points = parseClickHouseUrl(value("MILLRACE_POINTS") ?? "");
   const backups = backupPlan(value, { given, folder });
+  const s3 = s3AccessIn(given);
   return {
     host: value("MILLRACE_HOST")!,
     port: Number(value("MILLRACE_PORT")),
@@ -304,8 +315,9 @@ function settingsFrom(given: Given, folder: string): Settings {
     aggregateCacheBytes: Number(value("MILLRACE_AGGREGATE_CACHE")) * 2 ** 20,
     audit: auditSettings(value, folder),
     hostsModels: value("MILLRACE_MODELS") === "on",
+    s3,
     consoleFolder: builtConsole,
-    ...(blobs !== undefined && { blobs: s3Setting(blobs, given) }),
+    ...(blobs !== undefined && { blobs: s3SettingAt(blobs, s3, "MILLRACE_BLOBS") }),
     ...(points !== undefined && { points }),
     ...(backups !== undefined && { backups }),
     ...(connectors !== undefined && { connectors: resolve(folder, connectors) }),
@@ -344,42 +356,13 @@ function backupPlan(
   if (place === undefined && more) throw new StartRefused(`${more} is set, but MILLRACE_BACKUP_TO is not`);
   if (place === undefined) return undefined;
   return {
-    ...{ place: resolve(folder, place), schedule },
+    ...{ place: placeNamed(place, folder), schedule },
     ...(keep && { keep }),
     ...(passphraseFile !== undefined && { passphraseFile: resolve(folder, passphraseFile) }),
   };
 }
 
-function problemOfS3Url(value: string): string | undefined {
-  try {
-    parseS3Url(value);
-    return undefined;
-  } catch (problem) {
-    return (problem as Error).message;
-  }
-}
-
 type Given = Readonly<Record<string, string | undefined>>;
-
-/** The location with its region, and the credentials of the standard variables if they are set. */
-function s3Setting(url: string, given: Given): S3Setting {
-  const location = parseS3Url(url);
-  const usual = location.endpoint === undefined ? undefined : "us-east-1";
-  const region = location.region ?? given["AWS_REGION"] ?? given["AWS_DEFAULT_REGION"] ?? usual;
-  if (region === undefined) throw new StartRefused("MILLRACE_BLOBS needs a region; AWS_REGION is not set");
-  const credentials = s3Credentials(given);
-  return { location: { ...location, region }, ...(credentials && { credentials }) };
-}
-
-function s3Credentials(given: Given): S3Credentials | undefined {
-  const accessKeyId = given["AWS_ACCESS_KEY_ID"];
-  const secretAccessKey = given["AWS_SECRET_ACCESS_KEY"];
-  const sessionToken = given["AWS_SESSION_TOKEN"];
-  if (!accessKeyId && !secretAccessKey) return undefined;
-  if (!accessKeyId || !secretAccessKey)
-    throw new StartRefused("AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together");
-  return { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) };
-}
 
 function settingsIn(file: string): Readonly<Record<string, string | undefined>> {
   if (!existsSync(file)) return {};

@@ -5,7 +5,7 @@ import { type BackupRun, isComplete } from "./backup-history.ts";
 import type { Keep } from "./keep.ts";
 
 export interface BackupPlan {
-  /** The folder of backups; absolute. */
+  /** The folder or the S3 store of backups, as `placeNamed` writes it. */
   readonly place: string;
   readonly schedule: CronTimes;
   /** The old backups that stay; without it, all do. */

@@ -17,9 +17,10 @@ import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support
 import { randomFrom, seed, times } from "../../test/support/proof.ts";
 import { askerOf } from "../../test/support/sample-part.ts";
 import { BackupHistory } from "./backup-history.ts";
+import { lockForReading } from "./folder-locks.ts";
+import { FolderPlace } from "./folder-place.ts";
 import { readListing } from "./listing.ts";
 import { DamagedChunk } from "./pool.ts";
-import { lockForReading } from "./reader-lock.ts";
 import { chooseBackup, restoreBackup } from "./restore.ts";
 import { type Verification, verifyBackup } from "./verify.ts";
 import { VerifyFolder } from "./verify-folder.ts";
@@ -50,13 +51,13 @@ interface BackUpOptions {
 /** In this process, because a process of its own takes seconds. */
 async function restored(backups: string, options: ChosenOptions = {}): Promise<Place> {
   const target = newPlace();
-  await restoreBackup(await chooseBackup(backups, options), target.data, () => undefined);
+  await restoreBackup(await chooseBackup(new FolderPlace(backups), options), target.data, () => undefined);
   return target;
 }
 
 async function verified(backups: string, options: ChosenOptions = {}): Promise<Verification> {
   using folder = VerifyFolder.make(temporaryFolder());
-  const chosen = await chooseBackup(backups, options);
+  const chosen = await chooseBackup(new FolderPlace(backups), options);
   return await verifyBackup(chosen, { folder: folder.path, report: () => undefined });
 }
 
@@ -210,7 +211,7 @@ describe("of a filled installation", () => {
 
   test("a damaged, shortened or missing chunk is found, and nothing is restored from it", async () => {
     const random = randomFrom(seed);
-    const { repository, manifest } = await chooseBackup(backups, {});
+    const { repository, manifest } = await chooseBackup(new FolderPlace(backups), {});
     const names = new Set(manifest.listing);
     for await (const { chunks } of readListing(repository.pool, manifest.listing))
       for (const name of chunks) names.add(name);

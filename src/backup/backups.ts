@@ -16,6 +16,7 @@ import type { DataStores } from "../data-stores.ts";
 import { fail } from "../errors.ts";
 import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
+import type { S3Access } from "../s3-access.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import { manifestTable, ownFolder } from "../storage/manifest.ts";
 import { type CopyablePoints, isCopyable } from "../storage/points.ts";
@@ -24,10 +25,11 @@ import type { BackupPlan } from "./backup-plan.ts";
 import { CopyClient } from "./copy-client.ts";
 import type { HeldBlobs } from "./held-blobs.ts";
 import type { CopyProgress, CopyResult, Snapshot } from "./messages.ts";
+import { isS3Place } from "./place.ts";
 import { chooseSeries, sampleOf, unchanged } from "./sample.ts";
 
 export interface BackupRequest {
-  /** The folder of backups. */
+  /** The folder or the S3 store of backups, as `placeNamed` writes it. */
   readonly place: string;
   readonly passphraseFile?: string;
   /** Refuses to make a new folder of backups. */
@@ -40,9 +42,11 @@ export interface BackupsOptions {
   readonly stores: Pick<DataStores, "catalog" | "points">;
   /** Why this installation cannot be backed up by this server; undefined if it can. */
   readonly refusal: string | undefined;
+  /** Reaches S3 stores of backups. */
+  readonly s3?: S3Access | undefined;
   /** Of the settings. */
   readonly plan?: Pick<BackupPlan, "place" | "passphraseFile"> | undefined;
-  /** Of the folder of the settings. */
+  /** Of the place of the settings. */
   readonly history?: BackupHistory | undefined;
   readonly held: HeldBlobs;
   /** The disk of the data folder. */
@@ -87,6 +91,7 @@ type OutsideSettings = { readonly [Name in "catalogUrl" | "points" | "blobs"]: S
 
 /** A backup of a folder that has its backups would grow each time. */
 export function refuseNested(data: string, place: string): void {
+  if (isS3Place(place)) return;
   const isWithin = (inner: string, outer: string) => !relative(outer, inner).startsWith("..");
   if (isWithin(place, data) || isWithin(data, place))
     throw new StartRefused(`The folder of backups ${place} and the data folder ${data} must be apart`);
@@ -187,7 +192,7 @@ export class Backups {
   }
 
   async #make(request: BackupRequest, signal: AbortSignal) {
-    const { data, held, stores } = this.#options;
+    const { data, held, stores, s3 } = this.#options;
     const { points } = stores;
     if (!isCopyable(points)) throw new StartRefused("the datapoints are not in the data folder");
     await using opened = new AsyncDisposableStack();
@@ -195,7 +200,7 @@ export class Backups {
     opened.defer(() => this.clean());
     await this.clean();
     const onProgress = (progress: CopyProgress) => this.#show(progress);
-    const client = await CopyClient.start({ data, ...request }, { onProgress, signal });
+    const client = await CopyClient.start({ data, ...request, ...(s3 && { s3 }) }, { onProgress, signal });
     opened.defer(() => client.end());
     signal.throwIfAborted();
     opened.defer(held.hold());

@@ -34,12 +34,12 @@ export class CopyClient {
 
   /**
    * Starts the process, which opens the folder of backups. Throws `StartRefused` if it cannot. From now on,
-   * the signal kills the process, also while it waits for a disk.
+   * the signal ends the process, also while it waits for a disk.
    */
   static async start(task: CopyTask, { onProgress, signal }: StartOptions): Promise<CopyClient> {
     signal.throwIfAborted();
     const client = new CopyClient(onProgress);
-    signal.addEventListener("abort", () => void client.end(), { once: true });
+    signal.addEventListener("abort", () => void client.#process.stop(), { once: true });
     try {
       await client.#process.request({ kind: "start", ...task });
       return client;

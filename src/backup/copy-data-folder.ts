@@ -1,12 +1,12 @@
-// Copies the files of a data folder as of one snapshot into the pool of a backup folder.
+// Copies the files of a data folder as of one snapshot into the pool of a place of backups.
 import { constants } from "node:fs";
-import { type FileHandle, open, readdir, stat, statfs } from "node:fs/promises";
+import { type FileHandle, open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { StartRefused } from "../data-folder.ts";
 import { unlessMissing } from "../lib/missing-file.ts";
 import { version } from "../lib/version.ts";
-import { limits } from "../limits.ts";
 import type { NamedBlob } from "../storage/sql/dialects/sqlite/peek.ts";
+import { bytesPerSpaceCheck } from "./folder-place.ts";
 import type { FrozenCatalog } from "./frozen-catalog.ts";
 import { filesOf, type ListedPart, ListingWriter, readListing } from "./listing.ts";
 import type { CopyProgress, CopyResult, CopyTask, Snapshot } from "./messages.ts";
@@ -85,9 +85,6 @@ function keyOf(path: string): readonly [number, number] | undefined {
   const [, project, id] = /^blobs\/(\d+)\/(\d+)$/.exec(path) ?? [];
   return id === undefined ? undefined : [Number(project), Number(id)];
 }
-
-/** How many bytes are stored between two looks at the free space. */
-const bytesPerDiskCheck = 64 * 2 ** 20;
 
 class Copier {
   readonly listing: ListingWriter;
@@ -206,16 +203,8 @@ class Copier {
   /** A backup must not fill the disk that the server writes to: it ends before uploads are refused. */
   async #requireSpace(stored: number): Promise<void> {
     if (stored < this.#nextDiskCheck) return;
-    this.#nextDiskCheck = stored + bytesPerDiskCheck;
-    const { data, place } = this.#copy;
-    if ((await stat(data)).dev !== (await stat(place)).dev) return;
-    const { bavail, blocks, bsize } = await statfs(place);
-    const needed = Math.min(limits.uploadFreeBytesMin, Math.floor((blocks * bsize) / 10)) + bytesPerDiskCheck;
-    if (bavail * bsize >= needed) return;
-    throw new StartRefused(
-      `The backups are on the disk of the data folder, of which ${bavail * bsize} bytes are free; ` +
-        `${needed} are needed. Nothing was removed; use another disk`,
-    );
+    this.#nextDiskCheck = stored + bytesPerSpaceCheck;
+    await this.#copy.repository.place.requireSpaceBeside(this.#copy.data);
   }
 }
 

@@ -1,26 +1,29 @@
 // The process that copies a data folder to a folder of backups. It reads databases as plain files: in the
 // process of the server that would release SQLite's locks on them, which belong to the process (POSIX).
 import { join } from "node:path";
-import { lockFolder, StartRefused } from "../data-folder.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { invariant } from "../lib/invariant.ts";
 import { endWithServer, failedBy } from "./background-process.ts";
 import { copyDataFolder } from "./copy-data-folder.ts";
 import { FrozenCatalog } from "./frozen-catalog.ts";
 import type { CopyTask, FromCopyProcess, ToCopyProcess } from "./messages.ts";
-import { FolderPlace } from "./place.ts";
+import { openPlace } from "./open-place.ts";
 import { passphraseIn, Repository } from "./repository.ts";
 
 interface Started {
   readonly task: CopyTask;
   readonly repository: Repository;
   readonly catalog: FrozenCatalog;
-  /** Not called: the lock ends with the process. */
-  readonly unlock: () => void;
+  readonly lock: AsyncDisposable;
 }
 
 class CopyProcess {
   #started: Started | undefined;
+
+  /** Without it, the lock of an S3 store would last for its term. */
+  async unlock(): Promise<void> {
+    await this.#started?.lock[Symbol.asyncDispose]();
+  }
 
   async receive(message: ToCopyProcess): Promise<void> {
     if (message.kind === "start") {
@@ -34,6 +37,7 @@ class CopyProcess {
     const result = await copyDataFolder({ ...task, snapshot: message, repository, catalog }, (progress) =>
       process.send!({ kind: "progress", progress } satisfies FromCopyProcess),
     );
+    await this.unlock();
     await send({ kind: "done", result });
     process.exit(0);
   }
@@ -42,23 +46,22 @@ class CopyProcess {
 async function start(task: CopyTask): Promise<Started> {
   makeFilesPrivate();
   const passphrase = passphraseIn(task.passphraseFile);
-  const place = new FolderPlace(task.place);
+  const place = await openPlace(task.place, task.s3);
   // Before anything is written: without its disk, the folder may be an empty mount point.
   if (task.mustExist) await Repository.open(place, passphrase);
-  await place.makeFolder();
-  const unlock = lockFolder(task.place);
-  if (unlock === "busy") throw new StartRefused(`Another process uses the backups in ${task.place}`);
+  const lock = await place.lock("write");
   const repository = await Repository.openOrMake(place, passphrase);
-  return { task, repository, unlock, catalog: new FrozenCatalog(join(task.data, "catalog.db")) };
+  return { task, repository, lock, catalog: new FrozenCatalog(join(task.data, "catalog.db")) };
 }
 
 const send = (message: FromCopyProcess): Promise<void> =>
   new Promise((resolve) => process.send!(message, undefined, {}, () => resolve()));
 
 function serve(copyProcess: CopyProcess): void {
-  endWithServer(() => process.exit(1));
+  endWithServer(() => void copyProcess.unlock().finally(() => process.exit(1)));
   process.on("message", (message: ToCopyProcess) => {
     copyProcess.receive(message).catch(async (problem: Error) => {
+      await copyProcess.unlock();
       await send(failedBy(problem));
       process.exit(1);
     });

@@ -16,9 +16,9 @@ import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { backupsPath, backupToken } from "./backup-routes.ts";
 import type { BackupsState } from "./backups.ts";
+import { FolderPlace } from "./folder-place.ts";
 import { ListingWriter } from "./listing.ts";
 import type { ExamineTask, FromExamineProcess } from "./messages.ts";
-import { FolderPlace } from "./place.ts";
 import { idOf, manifestPath, Repository } from "./repository.ts";
 
 const program = fileURLToPath(new URL("./examine-process.ts", import.meta.url));

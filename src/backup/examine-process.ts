@@ -10,9 +10,10 @@ import {
   firstFindings,
   type Removal,
 } from "./messages.ts";
+import { openPlace } from "./open-place.ts";
 import { Pace } from "./pace.ts";
-import { pruneFolder } from "./prune.ts";
-import { lockForReading } from "./reader-lock.ts";
+import type { BackupPlace } from "./place.ts";
+import { pruneAt } from "./prune.ts";
 import { chooseBackup, requireKept } from "./restore.ts";
 import { verifyBackup } from "./verify.ts";
 import { VerifyFolder } from "./verify-folder.ts";
@@ -23,10 +24,11 @@ class ExamineProcess {
 
   async examine(task: ExamineTask): Promise<Examined> {
     makeFilesPrivate();
-    const findings = await this.#verify(task);
+    const place = await openPlace(task.place, task.s3);
+    const findings = await this.#verify(place, task);
     if (findings.length > 0 || task.keep === undefined)
       return firstFindings({ findings }, limits.backupFindingsMax);
-    return { findings, removal: await removeOld(task) };
+    return { findings, removal: await removeOld(place, task) };
   }
 
   /** The restored catalog is in the clear, so the folder goes also when the process is stopped. */
@@ -35,8 +37,11 @@ class ExamineProcess {
     process.exit(1);
   }
 
-  async #verify({ place, id, passphraseFile, temporary }: ExamineTask): Promise<readonly string[]> {
-    using _ = lockForReading(place);
+  async #verify(
+    place: BackupPlace,
+    { id, passphraseFile, temporary }: ExamineTask,
+  ): Promise<readonly string[]> {
+    await using _ = await place.lock("read");
     const backup = await chooseBackup(place, { id, passphraseFile });
     using opened = new DisposableStack();
     const folder = opened.use(VerifyFolder.make(temporary));
@@ -51,9 +56,12 @@ class ExamineProcess {
   }
 }
 
-async function removeOld({ place, id, passphraseFile, keep, damaged }: ExamineTask): Promise<Removal> {
+async function removeOld(
+  place: BackupPlace,
+  { id, passphraseFile, keep, damaged }: ExamineTask,
+): Promise<Removal> {
   try {
-    return await pruneFolder(place, { keep: keep!, good: id, damaged, passphraseFile });
+    return await pruneAt(place, { keep: keep!, good: id, damaged, passphraseFile });
   } catch (problem) {
     if (!(problem instanceof StartRefused)) throw problem;
     return { problem: problem.message };

@@ -56,8 +56,8 @@ export class ListingWriter {
 /** Throws `DamagedChunk`. */
 export async function* readListing(pool: Pool, names: readonly string[]): AsyncGenerator<ListedPart> {
   let rest = Buffer.alloc(0);
-  for (const name of names) {
-    const bytes = Buffer.concat([rest, await pool.read(name)]);
+  for (const read of pool.readAhead(names)) {
+    const bytes = Buffer.concat([rest, await read]);
     let start = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
       yield parseJson(bytes.toString("utf8", start, end)) as ListedPart;

@@ -1,5 +1,6 @@
 // The messages between a server and its processes for backups: the one that copies, and the one that
 // verifies.
+import type { S3Access } from "../s3-access.ts";
 import type { FailedReply } from "./background-process.ts";
 import type { Keep } from "./keep.ts";
 import type { Pruned } from "./prune.ts";
@@ -8,8 +9,9 @@ import type { PointsSample } from "./sample.ts";
 export interface CopyTask {
   /** The data folder. */
   readonly data: string;
-  /** The folder of backups. */
+  /** The folder or the S3 store of backups. */
   readonly place: string;
+  readonly s3?: S3Access;
   /** A file with the passphrase; without one, backups are not encrypted. */
   readonly passphraseFile?: string;
   /** Refuses to make a new folder of backups. */
@@ -59,8 +61,9 @@ export type FromCopyProcess =
 
 /** The task of the process that verifies a new backup and removes old ones. */
 export interface ExamineTask {
-  /** The folder of backups. */
+  /** The folder or the S3 store of backups. */
   readonly place: string;
+  readonly s3?: S3Access;
   readonly id: string;
   readonly passphraseFile?: string;
   /** The folder in which the backup is restored for a while. */

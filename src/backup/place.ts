@@ -1,18 +1,24 @@
-// Where backups are kept: a folder with files that are written once, whole or not at all.
-import { constants } from "node:fs";
-import { access, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { syncFolder } from "../lib/durable-files.ts";
-import { unlessMissing } from "../lib/missing-file.ts";
+// The port for the place where backups are kept: a folder, or a prefix of an S3 store. It has files that are
+// written whole or not at all, and locks.
+import { resolve } from "node:path";
+import { parseS3Url } from "../storage/s3-blobs/s3-location.ts";
+
+/**
+ * `write`: a backup is made, or old ones are removed; one process at a time. `read`: a backup is read, by any
+ * number of processes. `removal`: old backups are removed, while none is read. A removal needs `write` too.
+ */
+export type LockKind = "write" | "read" | "removal";
 
 export interface BackupPlace {
   /** For messages. */
   readonly name: string;
+  /** Throws `StartRefused` while another process has a lock that excludes this one. */
+  lock(kind: LockKind): Promise<AsyncDisposable>;
   /** The names below a path, without the path; none if it does not exist. */
   list(path: string): Promise<string[]>;
   /** Undefined if there is none. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Whole or not at all; durable after `sync`. */
+  /** Whole or not at all. May fail as late as in `sync`; after that, the bytes can be read. */
   write(path: string, bytes: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
   /** Lets `sync` also cover the names in a folder that a killed process may have written. */
@@ -21,89 +27,21 @@ export interface BackupPlace {
   removeDrafts(path: string): Promise<void>;
   /** Makes everything written so far survive a power failure. */
   sync(): Promise<void>;
+  /** Throws `StartRefused` if further backups would fill the disk that the data folder is on. */
+  requireSpaceBeside(data: string): Promise<void>;
 }
 
-export class FolderPlace implements BackupPlace {
-  readonly name: string;
-  /** Folders with names that are not synced yet. */
-  readonly #unsynced = new Set<string>();
-  readonly #made = new Set<string>();
-  #drafts = 0;
+export const isS3Place = (name: string): boolean => name.startsWith("s3://");
 
-  constructor(folder: string) {
-    this.name = folder;
-  }
-
-  async makeFolder(): Promise<void> {
-    await this.#make(this.name);
-  }
-
-  async list(path: string): Promise<string[]> {
-    const names = await unlessMissing(readdir(join(this.name, path)));
-    return (names ?? []).filter((name) => !isDraft(name));
-  }
-
-  async read(path: string): Promise<Uint8Array | undefined> {
-    return unlessMissing(readFile(join(this.name, path)));
-  }
-
-  async write(path: string, bytes: Uint8Array): Promise<void> {
-    const target = join(this.name, path);
-    const folder = dirname(target);
-    if (!this.#made.has(folder)) await this.#make(folder);
-    const draft = join(folder, `${this.#drafts++}.${process.pid}${draftEnd}`);
-    try {
-      const file = await open(draft, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, 0o600);
-      try {
-        await file.writeFile(bytes);
-        await file.datasync();
-      } finally {
-        await file.close();
-      }
-      await rename(draft, target);
-    } catch (problem) {
-      await rm(draft, { force: true });
-      throw problem;
-    }
-    this.#unsynced.add(folder);
-  }
-
-  async #make(folder: string): Promise<void> {
-    const first = await mkdir(folder, { recursive: true, mode: 0o700 });
-    this.#made.add(folder);
-    if (first === undefined) return;
-    for (let made = folder; made.length >= first.length; made = dirname(made))
-      this.#unsynced.add(dirname(made));
-  }
-
-  async remove(path: string): Promise<void> {
-    await rm(join(this.name, path), { force: true });
-    this.#unsynced.add(dirname(join(this.name, path)));
-  }
-
-  syncLater(path: string): void {
-    for (let folder = join(this.name, path); folder.length >= this.name.length; folder = dirname(folder))
-      this.#unsynced.add(folder);
-  }
-
-  async sync(): Promise<void> {
-    for (const folder of this.#unsynced) await syncFolder(folder);
-    this.#unsynced.clear();
-  }
-
-  async removeDrafts(path: string): Promise<void> {
-    const names = (await unlessMissing(readdir(join(this.name, path)))) ?? [];
-    for (const name of names.filter(isDraft)) await rm(join(this.name, path, name), { force: true });
-  }
-}
-
-const draftEnd = ".new";
-const isDraft = (name: string): boolean => name.endsWith(draftEnd);
-
-/** Whether the folder is empty or missing. */
-export async function isEmptyFolder(folder: string): Promise<boolean> {
-  const found = await unlessMissing(stat(folder));
-  if (found === undefined) return true;
-  await access(folder, constants.R_OK | constants.X_OK);
-  return found.isDirectory() && (await readdir(folder)).length === 0;
+/**
+ * One name for each place: an absolute path, or the address of an S3 store. Throws an error for an invalid
+ * address.
+ */
+export function placeNamed(text: string, folder: string): string {
+  if (!isS3Place(text)) return resolve(folder, text);
+  const { bucket, prefix } = parseS3Url(text);
+  const { searchParams } = new URL(text);
+  searchParams.sort();
+  const parameters = searchParams.toString();
+  return `s3://${bucket}/${prefix.slice(0, -1)}${parameters === "" ? "" : `?${parameters}`}`;
 }

@@ -1,6 +1,7 @@
 // The pool of a backup folder: chunks of files under the checksum of their bytes, so that no chunk is stored
 // twice, whichever backup and file it belongs to.
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { limits } from "../limits.ts";
 import type { ChunkEncoding } from "./encoding.ts";
 import type { BackupPlace } from "./place.ts";
 
@@ -68,6 +69,20 @@ export class Pool {
       // Whatever refused the bytes, they are not those that were stored.
     }
     throw new DamagedChunk(path, "its checksum is wrong");
+  }
+
+  /** Reads chunks in order. It begins some reads before the caller needs them: a store may be slow. */
+  *readAhead(names: readonly string[]): Generator<Promise<Uint8Array>> {
+    const reads: Promise<Uint8Array>[] = [];
+    let begun = 0;
+    for (let at = 0; at < names.length; at++) {
+      for (; begun < Math.min(names.length, at + limits.backupReadsMax); begun++) {
+        const read = this.read(names[begun]!);
+        read.catch(() => undefined); // The caller gets the error when it awaits the read.
+        reads.push(read);
+      }
+      yield reads.shift()!;
+    }
   }
 
   #namesLike(name: string): Promise<Set<string>> {

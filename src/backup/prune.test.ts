@@ -7,9 +7,9 @@ import { test } from "node:test";
 import { addBackup } from "../../test/support/backup-folder.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { randomFrom, seed, times } from "../../test/support/proof.ts";
+import { FolderPlace } from "./folder-place.ts";
 import { keptIds, parseKeep } from "./keep.ts";
 import { readListing } from "./listing.ts";
-import { FolderPlace } from "./place.ts";
 import { prune } from "./prune.ts";
 import { idOf, Repository } from "./repository.ts";
 

@@ -1,26 +1,20 @@
 // Removes old backups of a folder, and the chunks that only they had.
-import { lockFolder, StartRefused } from "../data-folder.ts";
+import { StartRefused } from "../data-folder.ts";
 import { type Keep, keptIds } from "./keep.ts";
 import { readListing } from "./listing.ts";
-import { FolderPlace } from "./place.ts";
+import type { BackupPlace } from "./place.ts";
 import { DamagedChunk, poolFolders } from "./pool.ts";
-import { lockForRemoval } from "./reader-lock.ts";
 import { manifestPath, passphraseIn, Repository } from "./repository.ts";
 
-/** Removes the old backups of a folder. Throws `StartRefused` while another process uses the folder. */
-export async function pruneFolder(
-  folder: string,
+/** Removes the old backups of a place. Throws `StartRefused` while another process uses it. */
+export async function pruneAt(
+  place: BackupPlace,
   { passphraseFile, ...rules }: PruneRules & { readonly passphraseFile?: string | undefined },
 ): Promise<Pruned> {
-  const unlock = lockFolder(folder);
-  if (unlock === "busy") throw new StartRefused(`another process uses ${folder}`);
-  try {
-    using _ = lockForRemoval(folder);
-    const repository = await Repository.open(new FolderPlace(folder), passphraseIn(passphraseFile));
-    return await prune(repository, rules);
-  } finally {
-    unlock();
-  }
+  await using _writing = await place.lock("write");
+  await using _removal = await place.lock("removal");
+  const repository = await Repository.open(place, passphraseIn(passphraseFile));
+  return await prune(repository, rules);
 }
 
 export interface PruneRules {

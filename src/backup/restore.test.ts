@@ -10,9 +10,9 @@ import { endLeftProcesses, runMillrace } from "../../test/support/process.ts";
 import { lockDataFolder, restoreMarkName, StartRefused } from "../data-folder.ts";
 import { uploadTable } from "../resources/files/schema.ts";
 import { copyDataFolder } from "./copy-data-folder.ts";
+import { lockForReading, lockForRemoval } from "./folder-locks.ts";
+import { FolderPlace } from "./folder-place.ts";
 import { ListingWriter } from "./listing.ts";
-import { FolderPlace } from "./place.ts";
-import { lockForReading, lockForRemoval } from "./reader-lock.ts";
 import { manifestPath, Repository } from "./repository.ts";
 import { chooseBackup, requireKept, restoreBackup, writeFiles } from "./restore.ts";
 
@@ -23,7 +23,7 @@ before(async () => {
 after(endLeftProcesses);
 
 const restoreTo = async (target: string) =>
-  restoreBackup(await chooseBackup(backups, {}), target, () => undefined);
+  restoreBackup(await chooseBackup(new FolderPlace(backups), {}), target, () => undefined);
 
 function requireRestored(target: string): void {
   assert.deepEqual(readdirSync(target).sort(), ["blobs", "catalog.db", "points", "secret"]);
@@ -106,9 +106,9 @@ test("the refusal of a damaged manifest names the backup before it", async () =>
   const repository = await Repository.open(new FolderPlace(folder), undefined);
   const newest = await addBackup(repository, Date.UTC(2026, 0, 2), new Map());
   writeFileSync(join(folder, manifestPath(newest)), "damaged");
-  await assert.rejects(chooseBackup(folder, {}), new RegExp(`damaged\\. .*--backup ${id}$`));
+  await assert.rejects(chooseBackup(new FolderPlace(folder), {}), new RegExp(`damaged\\. .*--backup ${id}$`));
   writeFileSync(join(folder, manifestPath(id)), "damaged");
-  await assert.rejects(chooseBackup(folder, { id }), /damaged$/);
+  await assert.rejects(chooseBackup(new FolderPlace(folder), { id }), /damaged$/);
 });
 
 test("the newest backup with a snapshot not after a time", async () => {
@@ -116,7 +116,8 @@ test("the newest backup with a snapshot not after a time", async () => {
   const repository = await Repository.open(new FolderPlace(folder), undefined);
   const noonMs = Date.UTC(2026, 0, 2, 12);
   const noon = await addBackup(repository, noonMs, new Map());
-  const idUntil = async (untilMs: number) => (await chooseBackup(folder, { untilMs })).manifest.id;
+  const idUntil = async (untilMs: number) =>
+    (await chooseBackup(new FolderPlace(folder), { untilMs })).manifest.id;
   assert.equal(await idUntil(noonMs + 86_400_000), noon);
   assert.equal(await idUntil(noonMs), noon);
   assert.equal(await idUntil(noonMs - 1), first);
@@ -137,7 +138,7 @@ test("while a backup is read, none is removed, and others may be read", async ()
     using _ = lockForRemoval(folder);
     assert.throws(() => lockForReading(folder), /are being removed/);
   }
-  const chosen = await chooseBackup(folder, { id });
+  const chosen = await chooseBackup(new FolderPlace(folder), { id });
   await requireKept(chosen);
   rmSync(join(folder, manifestPath(id)));
   await assert.rejects(requireKept(chosen), /was removed while it was read/);

@@ -8,9 +8,10 @@ import { syncFolder } from "../lib/durable-files.ts";
 import { unlessMissing } from "../lib/missing-file.ts";
 import { uploadTable } from "../resources/files/schema.ts";
 import { addFunctions } from "../storage/sql/dialects/sqlite/functions.ts";
+import { isEmptyFolder } from "./folder-place.ts";
 import { countsIn } from "./frozen-catalog.ts";
 import { type ListedPart, readListing } from "./listing.ts";
-import { FolderPlace, isEmptyFolder } from "./place.ts";
+import type { BackupPlace } from "./place.ts";
 import { type BackupManifest, idOf, passphraseIn, Repository } from "./repository.ts";
 
 export interface ChosenBackup {
@@ -25,20 +26,20 @@ interface Choice {
 }
 
 /**
- * The backup `id` of a folder, else the newest one whose snapshot is not after `untilMs`. Throws
+ * The backup `id` of a place, else the newest one whose snapshot is not after `untilMs`. Throws
  * `StartRefused` if there is none.
  */
 export async function chooseBackup(
-  folder: string,
+  place: BackupPlace,
   { id, untilMs, passphraseFile }: Choice,
 ): Promise<ChosenBackup> {
-  const repository = await Repository.open(new FolderPlace(folder), passphraseIn(passphraseFile));
+  const repository = await Repository.open(place, passphraseIn(passphraseFile));
   const all = await repository.ids();
   const ids = untilMs === undefined ? all : all.filter((one) => one <= idOf(untilMs));
   const chosen = id ?? ids.at(-1);
   if (chosen === undefined) {
-    if (all.length === 0) throw new StartRefused(`${folder} has no complete backup`);
-    throw new StartRefused(`${folder} has no backup as old as that; its oldest one is ${all[0]}`);
+    if (all.length === 0) throw new StartRefused(`${place.name} has no complete backup`);
+    throw new StartRefused(`${place.name} has no backup as old as that; its oldest one is ${all[0]}`);
   }
   try {
     return { repository, manifest: await repository.manifest(chosen) };
@@ -123,8 +124,8 @@ export async function writeFiles(
       path = part.path;
       if (!isWanted(part.path)) continue;
       await writer.begin(part);
-      for (const name of part.chunks) {
-        const bytes = await repository.pool.read(name);
+      for (const read of repository.pool.readAhead(part.chunks)) {
+        const bytes = await read;
         await writer.write(bytes);
         bytesDone += bytes.length;
         report(bytesDone);

@@ -7,6 +7,7 @@ import { StartRefused } from "../data-folder.ts";
 import type { System } from "../lib/system.ts";
 import { startTicks } from "../lib/ticks.ts";
 import { limits } from "../limits.ts";
+import type { S3Access } from "../s3-access.ts";
 import { BackgroundProcess } from "./background-process.ts";
 import { type BackupHealth, backupHealth } from "./backup-health.ts";
 import { type BackupCheck, type BackupHistory, isComplete, verdictOf } from "./backup-history.ts";
@@ -20,6 +21,8 @@ interface Options {
   readonly plan: BackupPlan;
   readonly backups: Backups;
   readonly history: BackupHistory;
+  /** Reaches S3 stores of backups. */
+  readonly s3?: S3Access | undefined;
   readonly system: System;
   readonly log: Logger;
 }
@@ -78,12 +81,13 @@ export class ScheduledBackups {
   }
 
   async #examine(id: string): Promise<void> {
-    const { plan, history, system, log } = this.#options;
+    const { plan, history, s3, system, log } = this.#options;
     const { place, passphraseFile, keep } = plan;
     const task = {
       ...{ place, id, temporary: tmpdir(), damaged: history.damagedIds },
       ...(passphraseFile !== undefined && { passphraseFile }),
       ...(keep && { keep }),
+      ...(s3 && { s3 }),
     };
     const result = await examined(task, this.#ended.signal).catch((problem: Error) => {
       if (this.#ended.signal.aborted) return undefined;

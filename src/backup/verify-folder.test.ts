@@ -6,8 +6,8 @@ import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { endLeftProcesses, runMillrace } from "../../test/support/process.ts";
+import { FolderPlace } from "./folder-place.ts";
 import { ListingWriter } from "./listing.ts";
-import { FolderPlace } from "./place.ts";
 import { idOf, Repository } from "./repository.ts";
 import { VerifyFolder } from "./verify-folder.ts";
 

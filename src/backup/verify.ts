@@ -76,18 +76,22 @@ async function checkChunks({ repository, manifest }: ChosenBackup, report: Repor
   let bytesRestored = 0;
   try {
     for await (const { path, bytes, chunks } of filesOf(readListing(pool, manifest.listing))) {
-      let found = 0;
-      for (const name of chunks) {
+      const unknown = [...new Set(chunks.filter((name) => !known.has(name)))];
+      let bytesRead = 0;
+      let at = 0;
+      for (const read of pool.readAhead(unknown)) {
+        const name = unknown[at++]!;
         try {
-          const size = known.get(name) ?? (await pool.read(name)).length;
-          known.set(name, size);
-          found += size;
-          await report(bytesDone + found);
+          const { length } = await read;
+          known.set(name, length);
+          bytesRead += length;
+          await report(bytesDone + bytesRead);
         } catch (problem) {
           if (!(problem instanceof DamagedChunk)) throw problem;
           findings.push(`${path}: ${problem.message}`);
         }
       }
+      const found = chunks.reduce((sum, name) => sum + (known.get(name) ?? 0), 0);
       bytesDone += bytes;
       await report(bytesDone);
       if (isExamined(path)) bytesRestored += bytes;

@@ -17,8 +17,8 @@ import {
 } from "../backup/backups.ts";
 import { holdable } from "../backup/held-blobs.ts";
 import { type Keep, parseKeep } from "../backup/keep.ts";
-import { FolderPlace } from "../backup/place.ts";
-import { pruneFolder } from "../backup/prune.ts";
+import { openPlace } from "../backup/open-place.ts";
+import { pruneAt } from "../backup/prune.ts";
 import { passphraseIn, Repository } from "../backup/repository.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
 import { readSettings, type Settings } from "../config.ts";
@@ -29,6 +29,7 @@ import { openInstallation, secretFor } from "../installation.ts";
 import { parseJson } from "../lib/json.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { type Command, Misused } from "./command.ts";
+import { placeIn } from "./named-place.ts";
 import { addressOf } from "./sign-in-link.ts";
 import { expectWords, printTable } from "./words.ts";
 
@@ -55,8 +56,9 @@ export const backup: Command = {
 
 Backs up the data folder (MILLRACE_DATA, else ./millrace-data): catalog, datapoints, files and secret, all of
 one snapshot. The server reads and writes meanwhile; without a server, the command makes the backup itself.
-<folder> keeps any number of backups. What an earlier one has is not copied again. Without <folder>, it is
-that of MILLRACE_BACKUP_TO, with the passphrase file of the settings.
+<folder> keeps any number of backups. What an earlier one has is not copied again. It may be in an S3 store:
+s3://bucket/prefix?endpoint=https://s3.example.com:9000, with the credentials of AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY. Without <folder>, it is that of MILLRACE_BACKUP_TO, with its passphrase file.
 The server is at --server, else at MILLRACE_HOST and MILLRACE_PORT. It writes to <folder> itself. Run the
 command as a user who can read the data folder.
 With --passphrase-file, the first backup makes an encrypted folder; later ones need the same passphrase.
@@ -72,11 +74,15 @@ a backup that stays is damaged or another process uses the folder; ${interrupted
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
     const settings = readSettings(process.env, process.cwd());
-    const named = positionals[0] === undefined ? undefined : resolve(positionals[0]);
+    const named = positionals[0] === undefined ? undefined : placeIn(positionals[0]);
     const isPlanned = named === undefined || named === settings.backups?.place;
     const plan = isPlanned ? settings.backups : undefined;
     if (named !== undefined || !plan)
-      expectWords(positionals, 1, "Name the folder of the backups, or set MILLRACE_BACKUP_TO.");
+      expectWords(
+        positionals,
+        1,
+        "Name the folder or the S3 store of the backups, or set MILLRACE_BACKUP_TO.",
+      );
     const place = named ?? plan!.place;
     const given = values["passphrase-file"];
     const passphraseFile = given === undefined ? plan?.passphraseFile : resolve(given);
@@ -85,7 +91,7 @@ a backup that stays is damaged or another process uses the folder; ${interrupted
       ...(passphraseFile !== undefined && { passphraseFile }),
       ...(values.existing && { mustExist: true }),
     };
-    if (values.list) return await list(request);
+    if (values.list) return await list(request, settings);
     const keep = values.keep === undefined ? undefined : parseKeep(values.keep);
     if (values.keep !== undefined && keep === undefined)
       throw new Misused(`--keep must be three numbers such as 7,4,12, but is "${values.keep}".`);
@@ -95,12 +101,12 @@ a backup that stays is damaged or another process uses the folder; ${interrupted
     const status = server && (await throughServer(server, request));
     const ended = status ?? (await withoutServer(settings, request));
     if (keep === undefined || ![0, filesMissing].includes(ended)) return ended;
-    return (await removeOld(request, keep)) ? ended : ended || noneRemoved;
+    return (await removeOld(request, { keep, settings })) ? ended : ended || noneRemoved;
   },
 };
 
-async function list({ place, passphraseFile }: BackupRequest): Promise<number> {
-  const repository = await Repository.open(new FolderPlace(place), passphraseIn(passphraseFile));
+async function list({ place, passphraseFile }: BackupRequest, { s3 }: Settings): Promise<number> {
+  const repository = await Repository.open(await openPlace(place, s3), passphraseIn(passphraseFile));
   const rows = [];
   const damaged: string[] = [];
   for (const id of await repository.ids()) {
@@ -120,9 +126,13 @@ async function list({ place, passphraseFile }: BackupRequest): Promise<number> {
 }
 
 /** Whether old backups were removed. If not, prints why: the new backup is complete all the same. */
-async function removeOld({ place, passphraseFile }: BackupRequest, keep: Keep): Promise<boolean> {
+async function removeOld(
+  { place, passphraseFile }: BackupRequest,
+  { keep, settings }: { readonly keep: Keep; readonly settings: Settings },
+): Promise<boolean> {
   try {
-    const { backups, chunks } = await pruneFolder(place, { keep, passphraseFile });
+    const opened = await openPlace(place, settings.s3);
+    const { backups, chunks } = await pruneAt(opened, { keep, passphraseFile });
     console.log(`Removed ${count(backups)} old backups and ${count(chunks)} chunks that only they had.`);
     return true;
   } catch (problem) {
@@ -223,6 +233,7 @@ async function withoutServer(settings: Settings, request: BackupRequest): Promis
     stores,
     refusal,
     history: settings.backups && (await BackupHistory.open(settings.data, settings.backups.place)),
+    s3: settings.s3,
     held: holdable(stores.blobs),
     disk,
     system,

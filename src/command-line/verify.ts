@@ -1,14 +1,13 @@
 // `millrace verify`: checks every part of a backup.
 import { tmpdir } from "node:os";
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { lockForReading } from "../backup/reader-lock.ts";
 import { chooseBackup, requireKept } from "../backup/restore.ts";
 import { verifyBackup } from "../backup/verify.ts";
 import { VerifyFolder } from "../backup/verify-folder.ts";
 import { count, StatusLine } from "../client/progress.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import type { Command } from "./command.ts";
+import { namedPlace } from "./named-place.ts";
 import { expectWords } from "./words.ts";
 
 const damageFound = 3;
@@ -23,7 +22,8 @@ const options = {
 export const verify: Command = {
   usage: `Usage: millrace verify <folder> [--backup ID] [--passphrase-file FILE] [--temporary FOLDER]
 
-Verifies the newest backup of <folder>, else that of --backup. Reads every chunk and its checksum. Restores
+Verifies the newest backup of <folder>, which may be in an S3 store (s3://bucket/prefix?endpoint=...), else
+that of --backup. Reads every chunk and its checksum. Restores
 catalog, datapoints and journal to a folder below --temporary (else that of the system), and examines them as
 millrace doctor does. Compares a random sample of the datapoints with those that the server had at the time
 of the snapshot. Changes no backup, and needs no server. Removes the folders that killed calls left below
@@ -32,11 +32,11 @@ of the snapshot. Changes no backup, and needs no server. Removes the folders tha
 Exit codes: 0, in order; 1, refused; ${damageFound}, damaged; ${interrupted}, interrupted.`,
   async run(words) {
     const { positionals, values } = parseArgs({ args: [...words], options, allowPositionals: true });
-    expectWords(positionals, 1, "Name the folder of the backups.");
+    expectWords(positionals, 1, "Name the folder or the S3 store of the backups.");
     const { backup: id, "passphrase-file": passphraseFile, temporary } = values;
     makeFilesPrivate();
-    const place = resolve(positionals[0]!);
-    using _ = lockForReading(place);
+    const place = await namedPlace(positionals[0]!);
+    await using _ = await place.lock("read");
     const backup = await chooseBackup(place, { id, passphraseFile });
     const { manifest } = backup;
     const line = new StatusLine(process.stderr);

@@ -37,6 +37,13 @@ export const filesLimits = {
     "ms",
     "How long after a failed backup or verification of the schedule the server tries it again.",
   ),
+  backupLockTermMs: limit(
+    60_000,
+    "ms",
+    "How long a lock of backups in an S3 store may stay unchanged before another process takes it over.",
+  ),
+  backupWritesMax: limit(16, "requests", "Chunks of a backup that are sent to an S3 store at the same time."),
+  backupReadsMax: limit(8, "requests", "Chunks of a backup that are read ahead of the one that is used."),
   backupFindingsMax: limit(
     100,
     "items",

@@ -2,8 +2,8 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { FolderPlace } from "../../src/backup/folder-place.ts";
 import { ListingWriter } from "../../src/backup/listing.ts";
-import { FolderPlace } from "../../src/backup/place.ts";
 import { idOf, Repository } from "../../src/backup/repository.ts";
 import { fileTable, uploadTable } from "../../src/resources/files/schema.ts";
 import { timeSeriesTable } from "../../src/resources/timeseries/schema.ts";

@@ -39,12 +39,25 @@ function givenStore(): TestS3 {
 async function startFauxqs(): Promise<TestS3> {
   const { buildApp } = await import("fauxqs"); // Half a second that other tests need not take.
   const app = buildApp({ logger: false });
+  // Of a write it ignores the condition.
+  app.addHook("onRequest", async ({ method, url, headers }, reply) => {
+    const condition = headers["if-match"] ?? headers["if-none-match"];
+    if (method !== "PUT" || condition === undefined) return;
+    const found = await app.inject({ method: "HEAD", url: url.replace(/\?.*/, ""), headers: {} });
+    const etag = found.statusCode === 200 ? found.headers["etag"] : undefined;
+    const isMet = headers["if-match"] === undefined ? etag === undefined : etag === plainEtag(condition);
+    if (isMet) return;
+    const refusal = "<Error><Code>PreconditionFailed</Code><Message>changed</Message></Error>";
+    return reply.code(412).header("content-type", "application/xml").send(refusal);
+  });
   const endpoint = await app.listen({ host: "127.0.0.1", port: 0 });
   app.server.unref();
   app.server.on("connection", (socket) => void socket.unref());
   await fetch(`${endpoint}/${bucket}`, { method: "PUT" });
   return storeAt(endpoint, bucket, { accessKeyId: "any", secretAccessKey: "any" });
 }
+
+const plainEtag = (text: string) => `"${text.replaceAll('"', "")}"`;
 
 function storeAt(
   endpoint: string,

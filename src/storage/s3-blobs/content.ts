@@ -19,8 +19,8 @@ export const digestOf = ({ md5, sha256 }: { readonly md5: Hash; readonly sha256:
   sha256: sha256.digest("hex"),
 });
 
-export function contentOf(text: string): Content {
-  const bytes = Buffer.from(text);
+export function contentOf(textOrBytes: string | Uint8Array): Content {
+  const bytes = typeof textOrBytes === "string" ? Buffer.from(textOrBytes) : textOrBytes;
   const hashes = { md5: createHash("md5").update(bytes), sha256: createHash("sha256").update(bytes) };
   return { bytes: bytes.length, ...digestOf(hashes), read: () => Readable.from([bytes]) };
 }

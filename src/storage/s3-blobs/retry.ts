@@ -61,6 +61,12 @@ function isPassing(error: unknown): boolean {
   return status === undefined || status >= 500 || status === 429 || status === 408 || status === 409;
 }
 
+/** Whether the store refused a request because the credentials do not permit it. */
+export const isForbidden = (problem: unknown): boolean =>
+  problem instanceof Failure &&
+  problem.failure === "file-store-away" &&
+  (problem.details as { readonly problem: string }).problem.endsWith("status 403");
+
 /** The kind of an error. Messages of the store may repeat parts of requests, so they are not shown. */
 export function problemOf(error: unknown): string {
   const { name = "Error", code = "", $metadata } = error as ErrorOfSdk;

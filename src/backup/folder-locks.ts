@@ -1,8 +1,8 @@
-// Keeps old backups from being removed while one is read: readers share a lock, and a removal needs it alone.
-// Backups are made meanwhile.
+// The locks of a folder of backups, of the operating system: they end with the process. Readers share a lock,
+// and a removal needs it alone, so no old backup is removed while one is read.
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StartRefused } from "../data-folder.ts";
+import { lockFolder, StartRefused } from "../data-folder.ts";
 
 /** The folder of backups counts as empty with it. */
 const lockFile = (folder: string): string => join(folder, "lock-readers");
@@ -10,6 +10,13 @@ const lockFile = (folder: string): string => join(folder, "lock-readers");
 /** SQLite's codes of errors. */
 const busy = 5;
 const isBusy = (problem: unknown): boolean => (problem as { readonly errcode?: number }).errcode === busy;
+
+/** Throws `StartRefused` while another process makes or removes a backup. */
+export function lockForWriting(folder: string): Disposable {
+  const unlock = lockFolder(folder);
+  if (unlock === "busy") throw new StartRefused(`Another process uses the backups in ${folder}`);
+  return { [Symbol.dispose]: unlock };
+}
 
 /**
  * Shares the lock until it is disposed. In a folder that this user cannot write and that has no lock, it does
