@@ -89,15 +89,15 @@ export const datapointsLimits = {
     "Between the starts of two inserts into ClickHouse, which merges the part of each insert.",
   ),
   clickHouseInsertRowsMax: limit(500_000, "rows", "Writes of points that share an insert into ClickHouse."),
-  clickHousePointsReadMax: limit(
-    200_000,
-    "points",
-    "An aggregate over at most these reads the points; over more, ClickHouse summarises them.",
-  ),
-  clickHousePointsSummarisedMax: limit(
+  clickHousePointsInArraysMax: limit(
     2_000_000,
     "points",
-    "Points that one statement summarises in ClickHouse: 32 MB of its memory.",
+    "Points whose times and values one statement holds in memory of ClickHouse: 32 MB.",
+  ),
+  clickHouseSummariesMax: limit(
+    100_000,
+    "buckets",
+    "That one statement summarises in ClickHouse, of all its series: 10 MB of the response.",
   ),
   clickHouseSpanGrowth: limit(
     8,

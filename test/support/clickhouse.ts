@@ -4,10 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  openClickHousePoints,
-  type ReadBounds,
-} from "../../src/storage/clickhouse-points/clickhouse-points.ts";
+import { openClickHousePoints } from "../../src/storage/clickhouse-points/clickhouse-points.ts";
 import { ClickHouseClient } from "../../src/storage/clickhouse-points/client.ts";
 import { type ClickHouseLocation, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
 import { TombstoneSweep } from "../../src/storage/clickhouse-points/tombstone-sweep.ts";
@@ -204,7 +201,7 @@ export interface ClickHouseUnderTest extends StoreUnderTest {
 }
 
 /** A store in a new database. */
-export async function clickHouseUnderTest(bounds?: ReadBounds): Promise<ClickHouseUnderTest> {
+export async function clickHouseUnderTest(pointsInArrays?: number): Promise<ClickHouseUnderTest> {
   const server = await sharedClickHouse();
   const location = parseClickHouseUrl(await newClickHouseDatabase(server))!;
   const opened: PointsStore[] = [];
@@ -213,7 +210,7 @@ export async function clickHouseUnderTest(bounds?: ReadBounds): Promise<ClickHou
       location,
       owner: 1,
       ...clocks,
-      ...(bounds && { bounds }),
+      ...(pointsInArrays && { pointsInArrays }),
     });
     opened.push(store);
     return store;

@@ -120,8 +120,7 @@ export class RandomOperations {
   async #aggregate(): Promise<void> {
     const bucketMs = this.#whole(1, 3000);
     const startMs = this.#whole(-spanMs / 5, spanMs);
-    const query: AggregateQuery = {
-      series: numberSeries[this.#whole(0, numberSeries.length - 1)]!,
+    const query: Omit<AggregateQuery, "series"> = {
       isStep: this.chance(0.5),
       startMs,
       endMs: startMs + bucketMs * this.#whole(1, 20),
@@ -129,6 +128,13 @@ export class RandomOperations {
       aggregates: aggregateNames.filter(() => this.chance(0.5)),
       limit: this.#whole(1, 25),
     };
+    const one = numberSeries[this.#whole(0, numberSeries.length - 1)]!;
+    // The same buckets of several series, as a frame reads them.
+    const all = this.chance(0.5) ? [one] : [one, ...numberSeries];
+    await Promise.all(all.map((series) => this.#compareAggregates({ ...query, series })));
+  }
+
+  async #compareAggregates(query: AggregateQuery): Promise<void> {
     const [found, expected] = [await this.store.aggregate(query), await this.#naive.aggregate(query)];
     assert.deepEqual(found.times, expected.times, JSON.stringify(query));
     for (const [index, name] of query.aggregates.entries()) {

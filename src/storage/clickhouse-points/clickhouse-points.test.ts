@@ -31,7 +31,7 @@ describe("datapoints in ClickHouse", needs("clickhouse"), () => {
   pointsConformance("the ClickHouse store", () => clickHouseUnderTest());
 
   it(`equals the naive store for ${operations} random operations, PROOF_SEED=${seed}`, async () => {
-    const test = await clickHouseUnderTest({ pointsRead: 20, pointsSummarised: 60 });
+    const test = await clickHouseUnderTest(60);
     const random = new RandomOperations(test.store);
     const sweep = sweepOf(test);
     try {

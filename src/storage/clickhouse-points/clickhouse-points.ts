@@ -2,7 +2,6 @@
 import { Failure, fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
-import { Aggregation, type NumberPoint } from "../aggregation.ts";
 import { CannotOpen } from "../cannot-open.ts";
 import { concatRanges, kindOf, noPointsOf } from "../point-columns.ts";
 import type {
@@ -19,24 +18,16 @@ import type {
   ScanQuery,
   SeriesId,
 } from "../points.ts";
+import { AggregateReads } from "./aggregate-reads.ts";
 import { ClickHouseClient, ClickHouseError } from "./client.ts";
 import { readOnlyTables, replicaProblems } from "./doctor.ts";
-import { findLatest, latestSeriesMax } from "./latest.ts";
 import type { ClickHouseLocation } from "./location.ts";
+import { findLatest, seriesPerStatement } from "./nearest.ts";
 import { findOldPoints } from "./old-points.ts";
 import { createTables } from "./schema.ts";
 import { noSql, type Sql, sql } from "./sql.ts";
-import { summariesIn, summaryStatement } from "./summaries.ts";
 import { TombstoneSweep } from "./tombstone-sweep.ts";
-import {
-  type Alive,
-  aliveOf,
-  boundMs,
-  readAlive,
-  readTombstones,
-  requireAlive,
-  type Tombstone,
-} from "./tombstones.ts";
+import { type Alive, groupsOf, readAlive, requireAlive, within } from "./tombstones.ts";
 import { claimDatabase, ReservedVersions, type TakeVersions } from "./versions.ts";
 import { WriteQueue } from "./write-queue.ts";
 
@@ -53,21 +44,9 @@ export interface ClickHousePointsSettings {
   readonly monotonicMs: () => number;
   /** Called when deleted points could not be removed; a later attempt follows. */
   readonly onSweepFailure: (problem: unknown) => void;
-  /** Other bounds of reads than the usual ones. */
-  readonly bounds?: ReadBounds;
+  /** Points whose times and values a statement holds in memory, if not the usual number. */
+  readonly pointsInArrays?: number;
 }
-
-export interface ReadBounds {
-  /** An aggregate over at most these points reads them; over more, ClickHouse summarises them. */
-  readonly pointsRead: number;
-  /** Points that one statement summarises. */
-  readonly pointsSummarised: number;
-}
-
-const usualBounds: ReadBounds = {
-  pointsRead: limits.clickHousePointsReadMax,
-  pointsSummarised: limits.clickHousePointsSummarisedMax,
-};
 
 /**
  * Creates the tables if they do not exist. Throws `CannotOpen` for a database that does not respond, refuses
@@ -80,11 +59,12 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
     const { owner, isUsed } = settings;
     await claimDatabase({ client, owner, isUsed });
     const takeVersions = settings.takeVersions ?? new ReservedVersions({ client, owner }).take;
-    const rows = await client.query(sql`SELECT toUInt64(splitByChar('.', version())[1]) AS major`);
-    const isOrderedByFinal = rows.numbers("major")[0]! < 20;
-    const { nowMs, monotonicMs, onSweepFailure: onFailure, bounds = usualBounds } = settings;
+    const { isOrderedByFinal, settings: ofDifferences } = await readVersion(client);
+    const { nowMs, monotonicMs, onSweepFailure: onFailure } = settings;
+    const { pointsInArrays = limits.clickHousePointsInArraysMax } = settings;
     const sweep = new TombstoneSweep({ client, monotonicMs, onFailure });
-    return new ClickHousePoints({ client, takeVersions, sweep, nowMs, bounds, isOrderedByFinal });
+    const aggregates = new AggregateReads({ client, nowMs, pointsInArrays, settings: ofDifferences });
+    return new ClickHousePoints({ client, takeVersions, sweep, nowMs, aggregates, isOrderedByFinal });
   } catch (problem) {
     client.close();
     const isRefused = problem instanceof Failure || problem instanceof ClickHouseError;
@@ -108,12 +88,25 @@ async function createOnAll(client: ClickHouseClient): Promise<void> {
   }
 }
 
+/** Differences between the versions of ClickHouse. */
+async function readVersion(client: ClickHouseClient) {
+  const rows = await client.query(
+    sql`SELECT toUInt64(splitByChar('.', version())[1]) AS major, (SELECT count() FROM system.settings
+      WHERE name = 'allow_deprecated_error_prone_window_functions') AS refuses_differences`,
+  );
+  const refusesDifferences = rows.numbers("refuses_differences")[0] === 1;
+  return {
+    isOrderedByFinal: rows.numbers("major")[0]! < 20,
+    settings: refusesDifferences ? { allow_deprecated_error_prone_window_functions: 1 } : {},
+  };
+}
+
 interface Parts {
   readonly client: ClickHouseClient;
   readonly takeVersions: TakeVersions;
   readonly sweep: TombstoneSweep;
   readonly nowMs: () => number;
-  readonly bounds: ReadBounds;
+  readonly aggregates: AggregateReads;
   /**
    * Until version 20, FINAL returns rows in the order of the key and reads no more than LIMIT needs, while
    * ORDER BY reads all. Later versions need ORDER BY, and stop at LIMIT too.
@@ -145,20 +138,20 @@ class ClickHousePoints implements PointsStore {
   }
 
   aggregate(query: AggregateQuery): Promise<AggregateColumns> {
-    return readAlive(this.#client, [query.series], (alive) => this.#aggregate(query, alive));
+    return this.#parts.aggregates.read(query);
   }
 
   async latest(series: readonly PointSeries[], beforeMs: number): Promise<(Point | undefined)[]> {
     const found: (Point | undefined)[] = [];
-    for (let from = 0; from < series.length; from += latestSeriesMax) {
-      const some = series.slice(from, from + latestSeriesMax);
+    for (let from = 0; from < series.length; from += seriesPerStatement) {
+      const some = series.slice(from, from + seriesPerStatement);
       const ids = [...new Set(some.map((one) => one.series))];
       const find = (alive: Alive, ofSeries = some) =>
         findLatest(this.#client, { series: ofSeries, alive, beforeMs, nowMs: this.#parts.nowMs() });
-      const points = await readAlive(this.#client, ids, find, async (tombstones) => {
+      const points = await readAlive(this.#client, ids, find, async (tombstonesOf) => {
         const parts: (Point | undefined)[] = [];
-        for (const group of groupsOf(some, tombstones))
-          parts.push(...(await find(group.alive, group.series)));
+        for (const { items, alive } of groupsOf(some, (one) => tombstonesOf(one.series)))
+          parts.push(...(await find(alive, items)));
         return parts;
       });
       found.push(...points);
@@ -219,29 +212,6 @@ class ClickHousePoints implements PointsStore {
     return concatRanges(ranges, kindOf(isString));
   }
 
-  async #aggregate(query: AggregateQuery, alive: Alive): Promise<AggregateColumns> {
-    const { series, startMs, endMs, bucketMs, limit } = query;
-    const target = { series, isString: false };
-    const spanOf = (fromMs: number, spanMs: number) => {
-      return { ...target, alive, startMs: fromMs, endMs: Math.min(endMs, fromMs + spanMs) };
-    };
-    let spanMs = limit * bucketMs;
-    let span = spanOf(startMs, spanMs);
-    const [before, first, after] = await Promise.all([
-      this.#lastBefore(target, startMs, alive),
-      this.#firstOf(span),
-      this.#read({ ...target, alive, startMs: endMs, endMs: Infinity }, 1),
-    ]);
-    const aggregation = new Aggregation(query, before as NumberPoint | undefined);
-    await this.#aggregateSpan(aggregation, query, { span, first });
-    while (span.endMs < endMs && !aggregation.isFull) {
-      spanMs *= limits.clickHouseSpanGrowth;
-      span = spanOf(span.endMs, spanMs);
-      await this.#aggregateSpan(aggregation, query, { span, first: await this.#firstOf(span) });
-    }
-    return aggregation.finish(pointsIn(after)[0] as NumberPoint | undefined);
-  }
-
   async #lastBefore(series: PointSeries, beforeMs: number, alive: Alive): Promise<Point | undefined> {
     // Without points before, this saves the search in ever longer ranges.
     const { times } = await this.#read({ ...series, alive, startMs: -Infinity, endMs: beforeMs }, 1);
@@ -249,36 +219,6 @@ class ClickHousePoints implements PointsStore {
     const nowMs = this.#parts.nowMs();
     const [last] = await findLatest(this.#client, { series: [series], beforeMs, alive, nowMs });
     return last;
-  }
-
-  /** One more than the points that an aggregate reads at most, if there are as many. */
-  #firstOf(span: Reading): Promise<PointColumns> {
-    return this.#read(span, this.#parts.bounds.pointsRead + 1);
-  }
-
-  /** Few points are read, of more the summaries; a statement summarises a bounded number of points. */
-  async #aggregateSpan(
-    aggregation: Aggregation,
-    query: AggregateQuery,
-    { span, first: { times, values } }: Span,
-  ): Promise<void> {
-    const { pointsRead, pointsSummarised } = this.#parts.bounds;
-    if (times.length <= pointsRead) {
-      aggregation.addPoints(times, values as Float64Array, 0, times.length);
-      return;
-    }
-    const alive = aliveOf(await readTombstones(this.#client, [query.series]));
-    const rows = await this.#client.query(
-      sql`SELECT count() AS n, min(t) AS first_t, max(t) AS last_t FROM points WHERE ${rangeOf(span)}`,
-    );
-    const [count, firstMs, lastMs] = ["n", "first_t", "last_t"].map((name) => rows.numbers(name)[0] ?? 0);
-    const statements = Math.ceil(count! / pointsSummarised);
-    const stepMs = Math.ceil((lastMs! + 1 - firstMs!) / statements);
-    for (let atMs = firstMs!; atMs <= lastMs! && !aggregation.isFull; atMs += stepMs) {
-      const part = { ...span, alive, startMs: atMs, endMs: Math.min(span.endMs, atMs + stepMs) };
-      const found = await this.#client.query(summaryStatement(query, this.#pointsOf(part)), inOrder);
-      for (const summary of summariesIn(found)) aggregation.addSummary(summary);
-    }
   }
 
   async #read(reading: Reading, limit: number): Promise<PointColumns> {
@@ -293,45 +233,16 @@ class ClickHousePoints implements PointsStore {
     const order = this.#parts.isOrderedByFinal ? noSql : sql` ORDER BY series, t`;
     const value = reading.isString ? sql`s` : sql`v`;
     const { column, condition } = reading.alive;
-    return sql`SELECT t, ${value}${column} FROM points FINAL WHERE ${rangeOf(reading)}${condition}${order}`;
+    const range = within([reading.series], reading);
+    return sql`SELECT t, ${value}${column} FROM points FINAL WHERE ${range}${condition}${order}`;
   }
-}
-
-interface Span {
-  readonly span: Reading;
-  /** From `#firstOf`. */
-  readonly first: PointColumns;
 }
 
 interface Reading extends PointSeries, TimeRange {
   readonly alive: Alive;
 }
 
-/** Splits series so that the tombstones of a group make no long statement. */
-function groupsOf(series: readonly PointSeries[], tombstones: readonly Tombstone[]) {
-  const bySeries = Map.groupBy(tombstones, (one) => one.series);
-  const groups: { series: PointSeries[]; tombstones: Tombstone[] }[] = [];
-  for (const one of series) {
-    const own = bySeries.get(one.series) ?? [];
-    const last = groups.at(-1);
-    const isFull =
-      own.length > 0 && last && last.tombstones.length + own.length > limits.clickHouseTombstonesMax;
-    if (last === undefined || isFull) groups.push({ series: [one], tombstones: [...own] });
-    else {
-      last.series.push(one);
-      last.tombstones.push(...own);
-    }
-  }
-  return groups.map((group) => ({ series: group.series, alive: aliveOf(group.tombstones) }));
-}
-
-const rangeOf = ({ series, startMs, endMs }: Reading): Sql =>
-  sql`series = ${series} AND t >= ${boundMs(startMs)} AND t < ${boundMs(endMs)}`;
-
 const columnsOf = ({ timeMs, value }: Point): PointColumns => ({
   times: Float64Array.of(timeMs),
   values: typeof value === "string" ? [value] : Float64Array.of(value),
 });
-
-const pointsIn = ({ times, values }: PointColumns): Point[] =>
-  Array.from(times, (timeMs, index) => ({ timeMs, value: values[index]! }));

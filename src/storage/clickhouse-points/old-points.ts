@@ -1,10 +1,9 @@
 // Counts the old points of series. They are deleted by whole days of UTC, so that a series gets one tombstone
 // a day at most, however often old points are deleted.
-import { limits } from "../../limits.ts";
 import type { OldPoints, OldPointsQuery, SeriesId } from "../points.ts";
 import type { ClickHouseClient } from "./client.ts";
 import { joinSql, sql } from "./sql.ts";
-import { aliveOf, boundMs, farMs, readTombstones, type Tombstone } from "./tombstones.ts";
+import { aliveOf, farMs, groupsOf, readTombstones, type Tombstone, within } from "./tombstones.ts";
 
 const dayMs = 86_400_000;
 /** Whole days that make all times positive: a division rounds towards zero. */
@@ -33,24 +32,10 @@ export async function findOldPoints(
       const endMs = Math.floor(beforeMs / dayMs) * dayMs;
       return { id, fromMs, endMs, tombstones: tombstones.get(id) ?? [] };
     });
-    for (const group of groupsOf(wanted)) found.push(...(await count(client, group)));
+    for (const { items } of groupsOf(wanted, (one) => one.tombstones))
+      found.push(...(await count(client, items)));
   }
   return found;
-}
-
-/** Splits series so that their tombstones make no long statement. */
-function groupsOf(wanted: readonly Wanted[]): Wanted[][] {
-  const groups: Wanted[][] = [];
-  let ranges = 0;
-  for (const one of wanted) {
-    ranges += one.tombstones.length;
-    const last = groups.at(-1);
-    if (last === undefined || ranges > limits.clickHouseTombstonesMax) {
-      groups.push([one]);
-      ranges = one.tombstones.length;
-    } else last.push(one);
-  }
-  return groups;
 }
 
 async function count(client: ClickHouseClient, wanted: readonly Wanted[]): Promise<OldPoints[]> {
@@ -58,7 +43,7 @@ async function count(client: ClickHouseClient, wanted: readonly Wanted[]): Promi
     const { condition } = aliveOf(tombstones);
     return sql`SELECT toUInt64(${id}) AS id, count() AS points, min(t) AS first,
       uniqExact(intDiv(t + ${shiftMs}, ${dayMs})) AS days FROM points FINAL
-      WHERE series = ${id} AND t >= ${boundMs(fromMs)} AND t < ${boundMs(endMs)}${condition}`;
+      WHERE ${within([id], { startMs: fromMs, endMs })}${condition}`;
   });
   const rows = await client.query(joinSql(counts, sql` UNION ALL `));
   const [points, firsts, days] = [rows.numbers("points"), rows.numbers("first"), rows.numbers("days")];

@@ -1,39 +1,93 @@
-// The statement that summarises the points of each bucket within ClickHouse.
+// The statement that summarises points within ClickHouse, and the decoder of its result.
 //
-// The results are those of `summarise` in storage/summary.ts. As there, means are measured from the first
-// value, and squares from the mean, so that values far from zero and close together lose no precision.
-import type { AggregateQuery } from "../points.ts";
+// It has no FINAL, which takes longer than all else. ClickHouse reads blocks of rows, each in order of
+// series and time, because all rows of a block are of one part. The rows of a block in one bucket are a run,
+// and the result has a row for each run. If the runs of a series follow each other in time, and none has a
+// time twice, then no point has two versions and the runs are exact. If not, `conflictsIn` names the buckets
+// to be read again with FINAL, whose blocks follow each other.
+//
+// The results are those of `summarise` in storage/summary.ts. As there, squares are measured from the mean,
+// so that values far from zero and close together lose no precision. That takes the arrays of a run.
+import type { TimeRange } from "../../lib/time.ts";
+import type { AggregateQuery, SeriesId } from "../points.ts";
 import type { Summary } from "../summary.ts";
 import type { NativeRows } from "./native-format.ts";
-import { type Sql, sql } from "./sql.ts";
+import { noSql, type Sql, sql } from "./sql.ts";
+import { type Alive, within } from "./tombstones.ts";
 
-type BucketQuery = Pick<AggregateQuery, "startMs" | "bucketMs" | "aggregates" | "isStep">;
+/** An aggregate of any series. */
+export type SummarisedBuckets = Omit<AggregateQuery, "series">;
 
-/**
- * `points` selects the columns t and v in order of time. The result has a row for each bucket with a point.
- */
-export function summaryStatement({ startMs, bucketMs, aggregates, isStep }: BucketQuery, points: Sql): Sql {
-  const wants = (...names: AggregateQuery["aggregates"]) => names.some((name) => aggregates.includes(name));
-  const wantsSquares = wants("discreteVariance");
-  const wantsTime = wants("average", "continuousVariance");
-  const wantsVariation = wants("totalVariation");
-  const hasArrays = wantsSquares || wantsTime || wantsVariation;
-  const arrays = hasArrays ? sql`, groupArray(t) AS ts, groupArray(v) AS vs` : sql``;
-  const buckets = sql`SELECT intDiv(t - (${startMs}), ${bucketMs}) AS bucket, count() AS n, min(t) AS first_t,
-    argMin(v, t) AS first_v, max(t) AS last_t, argMax(v, t) AS last_v, min(v) AS min_v, max(v) AS max_v,
-    sum(v) AS sum_v${arrays} FROM (${points}) GROUP BY bucket`;
-  const plain = sql`bucket, n, first_t, first_v, last_t, last_v, min_v, max_v, sum_v`;
-  const mean = wantsSquares ? sql`first_v + arraySum(x -> x - first_v, vs) / n` : sql`first_v`;
-  const timeMean = wantsTime ? timeMeanOf(isStep) : sql`first_v`;
-  const variation = wantsVariation
-    ? sql`arraySum((x, y) -> abs(y - x), arrayPopBack(vs), arrayPopFront(vs))`
+export interface PointsToSummarise {
+  readonly series: readonly SeriesId[];
+  /** It begins at most a bucket before the first bucket. */
+  readonly range: TimeRange;
+  readonly alive: Alive;
+  readonly isFinal: boolean;
+}
+
+/** The points of a run. */
+export interface Run {
+  readonly series: SeriesId;
+  /** 1 is the first bucket of the query. */
+  readonly bucket: number;
+  /** A time occurs twice. */
+  readonly hasVersions: boolean;
+  readonly summary: Summary;
+}
+
+const wanted = ({ aggregates }: SummarisedBuckets, ...names: AggregateQuery["aggregates"]): boolean =>
+  names.some((name) => aggregates.includes(name));
+
+const wantsTime = (buckets: SummarisedBuckets) => wanted(buckets, "average", "continuousVariance");
+const wantsSquares = (buckets: SummarisedBuckets) =>
+  wanted(buckets, "discreteVariance", "continuousVariance");
+
+/** The statement holds all times and values in memory. */
+export const needsArrays = (buckets: SummarisedBuckets): boolean =>
+  wantsSquares(buckets) || (buckets.isStep && wantsTime(buckets));
+
+/** `columns` are further columns of the result, with a comma before each. */
+export function summaryStatement(buckets: SummarisedBuckets, points: PointsToSummarise, columns: Sql): Sql {
+  const runs = runsOf(buckets, points);
+  const ends = sql`id, bucket, n, versions, first_t, first_v, last_t, last_v`;
+  if (!needsArrays(buckets)) return sql`SELECT *${columns} FROM (${runs})`;
+  const plain = sql`${ends}, min_v, max_v, sum_v, variation`;
+  const mean = wanted(buckets, "discreteVariance")
+    ? sql`first_v + arraySum(x -> x - first_v, vs) / n`
+    : sql`first_v`;
+  const timeMean = wantsTime(buckets) ? timeMeanOf(buckets.isStep) : sql`first_v`;
+  const means = sql`SELECT ${plain}, ${mean} AS mean_v, ${timeMean} AS time_mean, ts, vs FROM (${runs})`;
+  const squares = wanted(buckets, "discreteVariance")
+    ? sql`arraySum(x -> (x - mean_v) * (x - mean_v), vs)`
     : sql`toFloat64(0)`;
-  const means = sql`SELECT ${plain}, ${mean} AS mean_v, ${timeMean} AS time_mean, ${variation} AS variation
-    ${hasArrays ? sql`, ts, vs` : sql``} FROM (${buckets})`;
-  const squares = wantsSquares ? sql`arraySum(x -> (x - mean_v) * (x - mean_v), vs)` : sql`toFloat64(0)`;
-  const timeSquares = wants("continuousVariance") ? timeSquaresOf(isStep) : sql`toFloat64(0)`;
-  return sql`SELECT ${plain}, mean_v, time_mean, variation, ${squares} AS squares,
-    ${timeSquares} AS time_squares FROM (${means}) ORDER BY bucket`;
+  const timeSquares = wanted(buckets, "continuousVariance")
+    ? timeSquaresOf(buckets.isStep)
+    : sql`toFloat64(0)`;
+  return sql`SELECT ${plain}, mean_v, time_mean, ${squares} AS squares,
+    ${timeSquares} AS time_squares${columns} FROM (${means})`;
+}
+
+/** Differences to the row before, within a block; 0 in its first row. */
+function runsOf(buckets: SummarisedBuckets, { series, range, alive, isFinal }: PointsToSummarise): Sql {
+  const { startMs, bucketMs } = buckets;
+  const isOne = series.length === 1;
+  const id = isOne ? sql`toUInt64(${series})` : sql`series`;
+  const sameSeries = isOne ? noSql : sql` AND runningDifference(series) = 0`;
+  // Integer division rounds towards zero, so the bucket before the first one is number 0.
+  const rows = sql`SELECT ${id} AS id, t, v, intDiv(t - (${startMs - bucketMs}), ${bucketMs}) AS bucket,
+    blockNumber() AS block, runningDifference(t) AS dt, runningDifference(v) AS dv,
+    rowNumberInBlock() > 0 AND runningDifference(bucket) = 0${sameSeries} AS is_next
+    FROM points${isFinal ? sql` FINAL` : noSql} WHERE ${within(series, range)}${alive.condition}`;
+  const values = wanted(buckets, "min", "max", "sum", "discreteVariance")
+    ? sql`min(v) AS min_v, max(v) AS max_v, sum(v) AS sum_v`
+    : sql`toFloat64(0) AS min_v, toFloat64(0) AS max_v, toFloat64(0) AS sum_v`;
+  const variation = wanted(buckets, "totalVariation") ? sql`sum(is_next * abs(dv))` : sql`toFloat64(0)`;
+  const area = wantsTime(buckets) ? sql`sum(is_next * (v - dv / 2) * dt)` : sql`toFloat64(0)`;
+  const time = needsArrays(buckets) ? sql`groupArray(t) AS ts, groupArray(v) AS vs` : sql`${area} AS area`;
+  return sql`SELECT id, bucket, count() AS n, sum(is_next AND dt <= 0) AS versions, any(t) AS first_t,
+    any(v) AS first_v, anyLast(t) AS last_t, anyLast(v) AS last_v, ${values}, ${variation} AS variation,
+    ${time} FROM (${rows}) GROUP BY id, bucket, block`;
 }
 
 const segments = sql`arrayPopBack(vs), arrayPopFront(vs), arrayPopBack(ts), arrayPopFront(ts)`;
@@ -53,28 +107,64 @@ function timeSquaresOf(isStep: boolean): Sql {
 }
 
 /** Decodes the rows of `summaryStatement`. Line and step fields are equal: only one kind was requested. */
-export function summariesIn(rows: NativeRows): Summary[] {
-  const columns = new Map<string, Float64Array>();
-  const column = (name: string) => {
-    const values = columns.get(name) ?? rows.numbers(name);
-    columns.set(name, values);
-    return values;
+export function runsIn(rows: NativeRows, buckets: SummarisedBuckets): Run[] {
+  const [series, bucket, count, versions] = numbersOf(rows, "id", "bucket", "n", "versions");
+  const [firstMs, firstValue, lastMs, lastValue] = numbersOf(rows, "first_t", "first_v", "last_t", "last_v");
+  const [min, max, sum, variation] = numbersOf(rows, "min_v", "max_v", "sum_v", "variation");
+  const more = needsArrays(buckets) ? ["mean_v", "squares", "time_mean", "time_squares"] : ["first_v"];
+  const [mean, squares, timeMean, timeSquares] = numbersOf(rows, ...more);
+  const areas = needsArrays(buckets) ? undefined : rows.numbers("area");
+  const timeMeanAt = (row: number) => {
+    const ms = lastMs![row]! - firstMs![row]!;
+    if (areas !== undefined) return ms > 0 ? areas[row]! / ms : firstValue![row]!;
+    return timeMean![row]!;
   };
-  return Array.from(column("n"), (count, row) => ({
-    count,
-    firstMs: column("first_t")[row]!,
-    firstValue: column("first_v")[row]!,
-    lastMs: column("last_t")[row]!,
-    lastValue: column("last_v")[row]!,
-    min: column("min_v")[row]!,
-    max: column("max_v")[row]!,
-    sum: column("sum_v")[row]!,
-    mean: column("mean_v")[row]!,
-    squares: column("squares")[row]!,
-    variation: column("variation")[row]!,
-    lineMean: column("time_mean")[row]!,
-    lineSquares: column("time_squares")[row]!,
-    stepMean: column("time_mean")[row]!,
-    stepSquares: column("time_squares")[row]!,
+  return Array.from(series!, (id, row) => ({
+    series: id,
+    bucket: bucket![row]!,
+    hasVersions: versions![row]! > 0,
+    summary: {
+      count: count![row]!,
+      firstMs: firstMs![row]!,
+      firstValue: firstValue![row]!,
+      lastMs: lastMs![row]!,
+      lastValue: lastValue![row]!,
+      min: min![row]!,
+      max: max![row]!,
+      sum: sum![row]!,
+      mean: mean![row]!,
+      squares: squares?.[row] ?? 0,
+      variation: variation![row]!,
+      lineMean: timeMeanAt(row),
+      lineSquares: timeSquares?.[row] ?? 0,
+      stepMean: timeMeanAt(row),
+      stepSquares: timeSquares?.[row] ?? 0,
+    },
   }));
+}
+
+const numbersOf = (rows: NativeRows, ...names: readonly string[]) => names.map((name) => rows.numbers(name));
+
+/** Points of these series in these buckets may have several versions, or are not in order. */
+export interface Conflicts {
+  readonly series: readonly SeriesId[];
+  readonly firstBucket: number;
+  readonly lastBucket: number;
+}
+
+/** `runs` are those of each series in order of time. Undefined if they are exact. */
+export function conflictsIn(runs: ReadonlyMap<SeriesId, readonly Run[]>): Conflicts | undefined {
+  const buckets: number[] = [];
+  const series: SeriesId[] = [];
+  for (const [id, own] of runs) {
+    const before = buckets.length;
+    for (const [at, { bucket, hasVersions, summary }] of own.entries()) {
+      const next = own[at + 1];
+      const overlaps = next !== undefined && next.summary.firstMs <= summary.lastMs;
+      if (hasVersions || overlaps) buckets.push(bucket);
+    }
+    if (buckets.length > before) series.push(id);
+  }
+  if (buckets.length === 0) return undefined;
+  return { series, firstBucket: Math.min(...buckets), lastBucket: Math.max(...buckets) };
 }

@@ -1,5 +1,6 @@
 // Deleted ranges of points. A delete writes one row, which counts at once, however many points it deletes.
 import type { TimeRange } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
 import type { SeriesId } from "../points.ts";
 import type { ClickHouseClient } from "./client.ts";
 import { encodeBlock, type NativeRows } from "./native-format.ts";
@@ -9,7 +10,15 @@ import { joinSql, noSql, type Sql, sql } from "./sql.ts";
 export const farMs = 2 ** 51;
 
 /** The bound of a range as an integer: the same points are at or after it. */
-export const boundMs = (timeMs: number): number => Math.ceil(Math.min(farMs, Math.max(-farMs, timeMs)));
+const boundMs = (timeMs: number): number => Math.ceil(Math.min(farMs, Math.max(-farMs, timeMs)));
+
+/** A comparison takes less time than a lookup in a set. */
+const isOneOf = (series: readonly SeriesId[]): Sql =>
+  series.length === 1 ? sql`series = ${series}` : sql`series IN (${series})`;
+
+/** The condition for points of these series in a range. */
+export const within = (series: readonly SeriesId[], { startMs, endMs }: TimeRange): Sql =>
+  sql`${isOneOf(series)} AND t >= ${boundMs(startMs)} AND t < ${boundMs(endMs)}`;
 
 export interface DeletedRange extends TimeRange {
   readonly series: SeriesId;
@@ -72,11 +81,31 @@ export function aliveOf(tombstones: readonly Tombstone[]): Alive {
   return { column: noSql, condition: deleted.length === 0 ? noSql : sql` AND NOT (${isDeleted})` };
 }
 
+/** Splits a list so that the tombstones of a part make no long statement. */
+export function groupsOf<Item>(
+  items: readonly Item[],
+  tombstonesOf: (item: Item) => readonly Tombstone[],
+): { readonly items: Item[]; readonly alive: Alive }[] {
+  const groups: { readonly items: Item[]; readonly tombstones: Tombstone[] }[] = [];
+  for (const item of items) {
+    const own = tombstonesOf(item);
+    const last = groups.at(-1);
+    const isFull =
+      own.length > 0 && last && last.tombstones.length + own.length > limits.clickHouseTombstonesMax;
+    if (last === undefined || isFull) groups.push({ items: [item], tombstones: [...own] });
+    else {
+      last.items.push(item);
+      last.tombstones.push(...own);
+    }
+  }
+  return groups.map((group) => ({ items: group.items, alive: aliveOf(group.tombstones) }));
+}
+
 /** A statement found points of series that have tombstones. */
 class HasTombstones extends Error {}
 
 /** Reads with conditions, where series have tombstones. */
-type ReadFiltered<Result> = (tombstones: readonly Tombstone[]) => Promise<Result>;
+type ReadFiltered<Result> = (tombstonesOf: (series: SeriesId) => readonly Tombstone[]) => Promise<Result>;
 
 /**
  * Runs reads of series, most of which have no tombstones: each statement counts them itself, before it reads
@@ -87,14 +116,15 @@ export async function readAlive<Result>(
   client: ClickHouseClient,
   series: readonly SeriesId[],
   read: (alive: Alive) => Promise<Result>,
-  readFiltered: ReadFiltered<Result> = (tombstones) => read(aliveOf(tombstones)),
+  readFiltered: ReadFiltered<Result> = (tombstonesOf) => read(aliveOf(series.flatMap(tombstonesOf))),
 ): Promise<Result> {
   const count = sql`(SELECT count() FROM tombstones WHERE series IN (${series}))`;
   try {
     return await read({ column: sql`, toUInt8(${count} > 0) AS has_tombstones`, condition: noSql });
   } catch (problem) {
     if (!(problem instanceof HasTombstones)) throw problem;
-    return readFiltered(await readTombstones(client, series));
+    const bySeries = Map.groupBy(await readTombstones(client, series), (one) => one.series);
+    return readFiltered((id) => bySeries.get(id) ?? []);
   }
 }
 

@@ -1,0 +1,268 @@
+// Aggregates: ClickHouse summarises the points of each bucket, and storage/aggregation.ts of the embedded
+// engine finishes them. Requests of one turn of the event loop for the same buckets share their statements,
+// as those of the series of a frame or of a dashboard.
+import type { TimeRange } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
+import { Aggregation, type NumberPoint, needsNeighbours } from "../aggregation.ts";
+import type { AggregateColumns, AggregateQuery, Point, SeriesId } from "../points.ts";
+import type { ClickHouseClient, ClickHouseSettings } from "./client.ts";
+import type { NativeRows } from "./native-format.ts";
+import { findFirst, findLatest, seriesPerStatement } from "./nearest.ts";
+import { noSql, type Sql, sql } from "./sql.ts";
+import {
+  conflictsIn,
+  needsArrays,
+  type Run,
+  runsIn,
+  type SummarisedBuckets,
+  summaryStatement,
+} from "./summaries.ts";
+import { type Alive, groupsOf, readAlive, requireAlive, within } from "./tombstones.ts";
+
+export interface AggregateParts {
+  readonly client: ClickHouseClient;
+  /** The wall clock: only a guess of where the newest points are. */
+  readonly nowMs: () => number;
+  /** Points whose times and values one statement holds in memory. */
+  readonly pointsInArrays: number;
+  /** That the version of ClickHouse needs for differences to the row before. */
+  readonly settings: ClickHouseSettings;
+}
+
+interface Waiting {
+  readonly query: AggregateQuery;
+  readonly resolve: (found: AggregateColumns) => void;
+  readonly reject: (problem: unknown) => void;
+}
+
+export class AggregateReads {
+  readonly #parts: AggregateParts;
+  #waiting: Waiting[] = [];
+
+  constructor(parts: AggregateParts) {
+    this.#parts = parts;
+  }
+
+  read(query: AggregateQuery): Promise<AggregateColumns> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#start());
+      this.#waiting.push({ query, resolve, reject });
+    });
+  }
+
+  #start(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    const same = Map.groupBy(waiting, ({ query: { series: _, ...buckets } }) => JSON.stringify(buckets));
+    for (const requests of same.values()) {
+      const { query } = requests[0]!;
+      const most = Math.max(1, Math.floor(limits.clickHouseSummariesMax / rowsOf(query)));
+      const size = Math.min(seriesPerStatement, most);
+      for (let from = 0; from < requests.length; from += size)
+        void this.#readTogether(query, requests.slice(from, from + size));
+    }
+  }
+
+  async #readTogether(buckets: SummarisedBuckets, requests: readonly Waiting[]): Promise<void> {
+    const ids = [...new Set(requests.map(({ query }) => query.series))];
+    const read = (alive: Alive, series = ids) => new SharedRead(this.#parts, buckets, alive).read(series);
+    try {
+      const found = await readAlive(this.#parts.client, ids, read, async (tombstonesOf) => {
+        const groups: [SeriesId, AggregateColumns][] = [];
+        for (const { items, alive } of groupsOf(ids, tombstonesOf))
+          groups.push(...(await read(alive, items)));
+        return new Map(groups);
+      });
+      // Of requests for one series, each caller gets columns of its own.
+      const copy = requests.length > ids.length ? structuredClone : undefined;
+      for (const { query, resolve } of requests) {
+        const columns = found.get(query.series)!;
+        resolve(copy?.(columns) ?? columns);
+      }
+    } catch (problem) {
+      for (const { reject } of requests) reject(problem);
+    }
+  }
+}
+
+const rowsOf = ({ startMs, endMs, bucketMs, limit }: SummarisedBuckets): number =>
+  Math.min(limit, Math.ceil((endMs - startMs) / bucketMs)) + 2;
+
+/** Of the range, how much is read on each side for the neighbours. More is rarely needed. */
+const marginShare = 1 / 32;
+
+/** What a read found of one range. */
+interface Found {
+  /** In order of time. */
+  readonly runs: ReadonlyMap<SeriesId, readonly Run[]>;
+  /** Whether some of the series have points before, and after, all that was read. */
+  readonly hasBefore: boolean;
+  readonly hasAfter: boolean;
+}
+
+/** Reads the same buckets of several series. */
+class SharedRead {
+  readonly #parts: AggregateParts;
+  readonly #buckets: SummarisedBuckets;
+  readonly #alive: Alive;
+  readonly #marginMs: number;
+
+  constructor(parts: AggregateParts, buckets: SummarisedBuckets, alive: Alive) {
+    this.#parts = parts;
+    this.#buckets = buckets;
+    this.#alive = alive;
+    const { startMs, endMs, bucketMs } = buckets;
+    const marginMs = Math.min(bucketMs, Math.ceil((endMs - startMs) * marginShare));
+    this.#marginMs = needsNeighbours(buckets) ? marginMs : 0;
+  }
+
+  async read(series: readonly SeriesId[]): Promise<Map<SeriesId, AggregateColumns>> {
+    const { startMs, endMs, bucketMs, limit } = this.#buckets;
+    let spanMs = limit * bucketMs;
+    let span = { startMs, endMs: Math.min(endMs, startMs + spanMs) };
+    let found = await this.#find(series, span);
+    const before = await this.#before(series, found);
+    const all = new Map(
+      series.map((id) => [id, new Aggregation(this.#buckets, before.get(id) as NumberPoint | undefined)]),
+    );
+    let open = this.#add(found, all, series);
+    while (span.endMs < endMs && open.length > 0) {
+      spanMs *= limits.clickHouseSpanGrowth;
+      span = { startMs: span.endMs, endMs: Math.min(endMs, span.endMs + spanMs) };
+      found = await this.#find(open, span);
+      open = this.#add(found, all, open);
+    }
+    const after = await this.#after(open, found);
+    const finished = (id: SeriesId) => all.get(id)!.finish(after.get(id) as NumberPoint | undefined);
+    return new Map(series.map((id) => [id, finished(id)]));
+  }
+
+  /** Adds the runs of the buckets, and returns the series that may have further rows. */
+  #add(found: Found, all: ReadonlyMap<SeriesId, Aggregation>, series: readonly SeriesId[]): SeriesId[] {
+    return series.filter((id) => {
+      const aggregation = all.get(id)!;
+      for (const { bucket, summary } of found.runs.get(id) ?? [])
+        if (bucket > 0 && bucket <= this.#bucketCount) aggregation.addSummary(summary);
+      return !aggregation.isFull;
+    });
+  }
+
+  get #bucketCount(): number {
+    const { startMs, endMs, bucketMs } = this.#buckets;
+    return Math.round((endMs - startMs) / bucketMs);
+  }
+
+  async #before(series: readonly SeriesId[], found: Found): Promise<ReadonlyMap<SeriesId, Point>> {
+    const before = new Map<SeriesId, Point>();
+    if (this.#marginMs === 0) return before;
+    for (const id of series) {
+      const last = found.runs.get(id)?.findLast(({ bucket }) => bucket === 0)?.summary;
+      if (last) before.set(id, { timeMs: last.lastMs, value: last.lastValue });
+    }
+    const missing = series.filter((id) => !before.has(id));
+    if (missing.length === 0 || !found.hasBefore) return before;
+    const beforeMs = this.#buckets.startMs - this.#marginMs;
+    const [alive, nowMs] = [this.#alive, this.#parts.nowMs()];
+    const points = missing.map((id) => ({ series: id, isString: false }));
+    const latest = await findLatest(this.#parts.client, { series: points, alive, beforeMs, nowMs });
+    for (const [at, id] of missing.entries()) if (latest[at]) before.set(id, latest[at]);
+    return before;
+  }
+
+  async #after(series: readonly SeriesId[], found: Found): Promise<ReadonlyMap<SeriesId, Point>> {
+    const after = new Map<SeriesId, Point>();
+    if (this.#marginMs === 0) return after;
+    for (const id of series) {
+      const first = found.runs.get(id)?.find(({ bucket }) => bucket > this.#bucketCount)?.summary;
+      if (first) after.set(id, { timeMs: first.firstMs, value: first.firstValue });
+    }
+    const missing = series.filter((id) => !after.has(id));
+    if (missing.length === 0 || !found.hasAfter) return after;
+    const fromMs = this.#buckets.endMs + this.#marginMs;
+    const points = missing.map((id) => ({ series: id, isString: false }));
+    const first = await findFirst(this.#parts.client, { series: points, alive: this.#alive, fromMs });
+    for (const [at, id] of missing.entries()) if (first[at]) after.set(id, first[at]);
+    return after;
+  }
+
+  /** Reads the runs of a span, and at the ends of the query also those of the margins. */
+  async #find(series: readonly SeriesId[], span: TimeRange): Promise<Found> {
+    const { startMs, endMs, bucketMs } = this.#buckets;
+    const range = {
+      startMs: span.startMs === startMs ? startMs - this.#marginMs : span.startMs,
+      endMs: span.endMs === endMs ? endMs + this.#marginMs : span.endMs,
+    };
+    const results = await this.#query(series, range, {
+      isFinal: false,
+      columns: this.#beyond(series, range),
+    });
+    const found = results.flatMap((rows) => runsIn(rows, this.#buckets));
+    const runs = bySeries(found);
+    // A result without rows has no columns either.
+    const has = (name: string) => found.length === 0 || results.some((rows) => rows.numbers(name)[0] === 1);
+    const [hasBefore, hasAfter] = this.#marginMs === 0 ? [] : [has("has_before"), has("has_after")];
+    const conflicts = conflictsIn(runs);
+    if (conflicts !== undefined) {
+      const { firstBucket, lastBucket } = conflicts;
+      const part = {
+        startMs: Math.max(range.startMs, startMs + (firstBucket - 1) * bucketMs),
+        endMs: Math.min(range.endMs, startMs + lastBucket * bucketMs),
+      };
+      const again = await this.#query(conflicts.series, part, { isFinal: true, columns: noSql });
+      const exact = bySeries(again.flatMap((rows) => runsIn(rows, this.#buckets)));
+      const isOutside = ({ bucket }: Run) => bucket < firstBucket || bucket > lastBucket;
+      for (const id of conflicts.series)
+        runs.set(id, inOrder([...runs.get(id)!.filter(isOutside), ...(exact.get(id) ?? [])]));
+    }
+    return { runs, hasBefore: hasBefore ?? false, hasAfter: hasAfter ?? false };
+  }
+
+  /** Whether there are points on each side of the range, as columns of the result. */
+  #beyond(series: readonly SeriesId[], { startMs, endMs }: TimeRange): Sql {
+    if (this.#marginMs === 0) return noSql;
+    const has = (range: TimeRange) =>
+      sql`(SELECT toUInt8(count()) FROM (SELECT t FROM points WHERE ${within(series, range)} LIMIT 1))`;
+    return sql`, ${has({ startMs: -Infinity, endMs: startMs })} AS has_before,
+      ${has({ startMs: endMs, endMs: Infinity })} AS has_after`;
+  }
+
+  async #query(
+    series: readonly SeriesId[],
+    range: TimeRange,
+    { isFinal, columns }: { readonly isFinal: boolean; readonly columns: Sql },
+  ): Promise<NativeRows[]> {
+    const { client, settings } = this.#parts;
+    const alive = this.#alive;
+    const results: NativeRows[] = [];
+    for (const part of needsArrays(this.#buckets) ? await this.#split(series, range) : [range]) {
+      const points = { series, range: part, alive, isFinal };
+      const statement = summaryStatement(this.#buckets, points, sql`${columns}${alive.column}`);
+      results.push(requireAlive(await client.query(statement, settings)));
+    }
+    return results;
+  }
+
+  /** Parts of a range with so many points as a statement may hold in arrays, if their times are even. */
+  async #split(series: readonly SeriesId[], range: TimeRange): Promise<TimeRange[]> {
+    const condition = within(series, range);
+    const rows = await this.#parts.client.query(
+      sql`SELECT count() AS n, min(t) AS first_t, max(t) AS last_t FROM points WHERE ${condition}`,
+    );
+    const [count, firstMs, lastMs] = ["n", "first_t", "last_t"].map((name) => rows.numbers(name)[0] ?? 0);
+    const parts = Math.ceil(count! / this.#parts.pointsInArrays);
+    if (parts <= 1) return [range];
+    const stepMs = Math.ceil((lastMs! + 1 - firstMs!) / parts);
+    return Array.from({ length: parts }, (_, part) => ({
+      startMs: part === 0 ? range.startMs : firstMs! + part * stepMs,
+      endMs: part === parts - 1 ? range.endMs : firstMs! + (part + 1) * stepMs,
+    }));
+  }
+}
+
+const inOrder = (runs: Run[]): Run[] => runs.sort((a, b) => a.summary.firstMs - b.summary.firstMs);
+
+function bySeries(runs: readonly Run[]): Map<SeriesId, Run[]> {
+  const grouped = Map.groupBy(runs, ({ series }) => series);
+  for (const own of grouped.values()) inOrder(own);
+  return grouped;
+}
