@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
-import { boundedNode } from "../model-runner/bounded-node.ts";
+import { boundedNode, noBoundsHere } from "../model-runner/bounded-node.ts";
 import { type ProcessResult, runProcess } from "../model-runner/bounded-process.ts";
 import { boundedRuns, howEnded, isOutOfMemory, sourceFolder } from "../model-runner/bounded-runs.ts";
 import {
@@ -31,6 +31,7 @@ async function readIn(
   { format, bytes }: DrawingRequest,
   signal: AbortSignal,
 ): Promise<readonly DrawingTag[]> {
+  if (noBoundsHere) throw new DrawingProblem(noBoundsHere);
   const ended = await runProcess<string>(
     {
       command: commandFor(format),

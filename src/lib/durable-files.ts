@@ -37,8 +37,12 @@ export function isIntact({ crc, ...content }: Content): boolean {
 
 const checksumOf = (content: Content): number => crc32(JSON.stringify(content));
 
+/** Windows refuses to sync a folder (EPERM). There a power failure may undo the last changes of names. */
+export const canSyncFolders = process.platform !== "win32";
+
 /** Syncs a folder, so that created, renamed and removed names survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
+  if (!canSyncFolders) return;
   const folder = await open(path, "r");
   try {
     await folder.sync();

@@ -11,6 +11,9 @@ export interface NodeBounds {
   readonly fileBytes: number;
 }
 
+/** Windows has no limits of the kernel that a shell could set, so nothing is run there. */
+export const noBoundsHere = process.platform === "win32" ? "it needs a server on Linux or macOS" : undefined;
+
 /** V8 reserves addresses for code, which the kernel counts as data although they take no memory. */
 const reservedBytes = 512 * 2 ** 20;
 /** A process that does not end at the limit of its processor time is killed after this time. */

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
-import { boundedNode } from "../model-runner/bounded-node.ts";
+import { boundedNode, noBoundsHere } from "../model-runner/bounded-node.ts";
 import { type ProcessResult, runProcess } from "../model-runner/bounded-process.ts";
 import { boundedRuns, howEnded, isOutOfMemory, sourceFolder } from "../model-runner/bounded-runs.ts";
 import { type EncodedValue, type EngineMessage, frameOf, framesIn, type QueryTask } from "./frames.ts";
@@ -27,6 +27,7 @@ export function processSqlRunner({ folderPrefix }: { readonly folderPrefix: stri
   return {
     run: (request, signal) =>
       runs(request.project, signal, async (folder) => {
+        if (noBoundsHere) throw new SqlFailure({ kind: "forbidden", message: noBoundsHere });
         if (request.sql.length > limits.sqlLengthMax) throw tooLong();
         const open = await request.openSource();
         try {

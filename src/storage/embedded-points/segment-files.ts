@@ -4,6 +4,7 @@ import { constants } from "node:fs";
 import { copyFile, link, open, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { fail } from "../../errors.ts";
+import { canSyncFolders } from "../../lib/durable-files.ts";
 import { endFileName, firstSequenceOf, segmentHeader, segmentHeaderBytes, segmentName } from "./segment.ts";
 
 /** An open file of the journal. */
@@ -112,6 +113,7 @@ const linkOrCopy = (from: string, to: string): Promise<void> =>
 
 /** Makes created and removed names in the folder durable. */
 async function syncFolder({ folder, files }: JournalFolder): Promise<void> {
+  if (!canSyncFolders) return;
   const handle = await files.open(folder, constants.O_RDONLY);
   try {
     await handle.datasync();
