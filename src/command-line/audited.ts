@@ -15,12 +15,15 @@ interface Audited {
   readonly ids: readonly string[];
 }
 
-/** Runs `work`, with its intent and its result in the audit log, unless `MILLRACE_AUDIT` is off. */
+/**
+ * Runs `work`, with its intent and its result in the audit log, unless `MILLRACE_AUDIT` is off. `work` says
+ * which records it made.
+ */
 export async function audited<Result>(
   { catalog, system, settings }: Pick<Opened, "catalog" | "system" | "settings">,
   { id: projectId, urlName }: Pick<Project, "id" | "urlName">,
   operation: Audited,
-  work: () => Promise<Result>,
+  work: (made: (id: number) => void) => Promise<Result>,
 ): Promise<Result> {
   const log = new AuditLog({
     ...{ catalog, system, mode: settings.audit?.mode ?? "changes", ownProject: urlName },
@@ -29,14 +32,16 @@ export async function audited<Result>(
     projectNamed: async () => projectId,
     report: (problem) => console.error(`The audit log cannot be written: ${(problem as Error).message}`),
   });
-  if (!log.covers(operation.kind)) return work();
+  const made: string[] = [];
+  const note = (id: number) => void made.push(String(id));
+  if (!log.covers(operation.kind)) return work(note);
   const actor = { account: userName(), credential: "command", address: "" } as const;
   const time = system.nowMs();
   const idsCount = operation.ids.length;
   const open = await log.begin(projectId, { ...actor, ...operation, time, idsCount });
   try {
-    const result = await work();
-    await open.end({ result: "done" });
+    const result = await work(note);
+    await open.end({ result: "done", ids: made });
     return result;
   } catch (problem) {
     const error = problem instanceof Failure ? problem.failure : undefined;

@@ -94,7 +94,7 @@ const actions: Readonly<Record<string, Action>> = {
     if (days !== undefined && !/^[1-9]\d{0,4}$/.test(days))
       throw new Misused(`--days must be a number of days from 1 to 99999, but is "${days}".`);
     const operation = keyOperation("create", user ?? "administrator");
-    const { account, made } = await audited({ ...maker, settings }, project, operation, async () => {
+    const { account, made } = await audited({ ...maker, settings }, project, operation, async (note) => {
       const account =
         user === undefined
           ? undefined
@@ -104,6 +104,7 @@ const actions: Readonly<Record<string, Action>> = {
         ...(given.limits && { limits: given.limits }),
         ...(days !== undefined && { expiresTime: maker.system.nowMs() + Number(days) * dayMs }),
       });
+      note(made.id);
       return { account, made };
     });
     const whose = user === undefined ? "" : ` for ${user}`;

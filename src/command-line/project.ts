@@ -46,9 +46,11 @@ const actions: Readonly<Record<string, Action>> = {
     const opened = { ...services, settings };
     // A project has its log once it exists, so this record follows.
     await audited(opened, made.project, { kind: "settings", ...operation }, async () => undefined);
-    const { key } = await audited(opened, made.project, { kind: "keys", ...operation }, () =>
-      keys.create(made.project, "administrator"),
-    );
+    const { key } = await audited(opened, made.project, { kind: "keys", ...operation }, async (note) => {
+      const created = await keys.create(made.project, "administrator");
+      note(created.id);
+      return created;
+    });
     console.log(`Project ${urlName} is created. Its administrator's API key, shown this once:\n\n  ${key}\n`);
   },
 
