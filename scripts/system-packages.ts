@@ -41,7 +41,8 @@ export const systemPackages: SystemPackages = {
   },
   collectd: { command: "collectd", debian: ["collectd-core"], usedFor: "collectd writing to Millrace" },
   prometheus: { command: "prometheus", debian: ["prometheus"], usedFor: "metrics and alerts" },
-  haproxy: { command: "haproxy", debian: ["haproxy"], usedFor: "HAProxy before two servers" },
+  haproxy: { command: "haproxy", debian: ["haproxy"], usedFor: "HAProxy before servers" },
+  openssl: { command: "openssl", debian: ["openssl"], usedFor: "a certificate for TLS" },
   systemd: { command: "systemd-analyze", debian: ["systemd"], usedFor: "the check of the systemd unit" },
   bubblewrap: { command: "bwrap", debian: ["bubblewrap"], usedFor: "the isolation of model hosting" },
 };
