@@ -40,8 +40,9 @@ interface Findings {
 const problemsMax = 8;
 
 export function bodyCheck(schema: TSchema): BodyCheck {
-  const part = partOf(schema);
+  let part: Part | undefined;
   return function* check(value) {
+    part ??= partOf(schema);
     const findings = { path: [], problems: [] };
     const known = yield* checkPart(part, value, findings);
     if (findings.problems.length > 0) throw refusalOf(value, findings.problems);

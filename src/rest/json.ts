@@ -48,11 +48,13 @@ export function jsonDecoder<Value>(
   { nulls, keptText, changes }: Pick<JsonBody<TSchema>, "nulls" | "keptText" | "changes"> = {},
 ): BodyDecoder<Value> {
   const check = bodyCheck(changes ?? schema);
-  const pairsPaths = pairsPathsOf(schema);
+  let pairsPaths: readonly PairsPath[] | undefined;
   // A member `__proto__` could reach a prototype.
-  const reading = { nulls, refusedKey: "__proto__", pairsPaths, ...(keptText && { keptText }) };
+  const reading = { nulls, refusedKey: "__proto__", ...(keptText && { keptText }) };
   return async (bytes, { work } = {}) => {
-    const value = await readJson(bytes, { ...reading, work });
+    // Like the check, at the first request: a start has the decoders of all routes to make.
+    pairsPaths ??= pairsPathsOf(schema);
+    const value = await readJson(bytes, { ...reading, pairsPaths, work });
     const slice = new TimeSlice(limits.timeSliceMs);
     const checking = check(changes ? changesOfPatch(value) : value);
     let step = checking.next();
