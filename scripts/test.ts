@@ -1,9 +1,10 @@
 // `npm test`: prepares what the tests need, runs them, ends with the summary and exit code of node:test.
 //
 // `npm test -- src/lib` runs the tests under a folder, `npm test -- --test-name-pattern=cursor` some of them.
-import { spawnSync } from "node:child_process";
-import { statSync } from "node:fs";
+import { globSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
 import { prepare, systemPackages, thisMachine } from "./system-packages.ts";
 
@@ -13,7 +14,9 @@ const testMinutesMax = 15;
 for (const line of prepare(systemPackages, thisMachine)) console.log(line);
 
 /** Each test file is a process: without the cache, one that starts a server compiles for a second more. */
-const compileCache = fileURLToPath(new URL("../node_modules/.cache/millrace", import.meta.url));
+process.env["NODE_COMPILE_CACHE"] = fileURLToPath(
+  new URL("../node_modules/.cache/millrace", import.meta.url),
+);
 
 const given = process.argv.slice(2);
 const places = given.filter((one) => !one.startsWith("-"));
@@ -21,22 +24,29 @@ const flags = given.filter((one) => one.startsWith("-"));
 const patterns =
   places.length > 0 ? places.map(patternOf) : ["{src,test,scripts,bench,console/test}/**/*.test.ts"];
 
-const run = spawnSync(
-  process.execPath,
-  [
-    "--test",
-    "--test-reporter=spec",
-    `--test-concurrency=${availableParallelism()}`,
-    `--test-timeout=${testMinutesMax * 60_000}`,
-    // A failed test leaves its server running; without this its file would never end.
-    "--test-force-exit",
-    ...flags,
-    ...patterns,
-  ],
-  { stdio: ["ignore", "inherit", "inherit"], env: { ...process.env, NODE_COMPILE_CACHE: compileCache } },
+/** Tests of the whole first: the short tests of units fill all cores until the end. */
+const kindsInOrder = [/^bench\//, /^(test|console)\//, /\.process\.test\.ts$/, /\.api\.test\.ts$/];
+const kindOf = (file: string) => {
+  const kind = kindsInOrder.findIndex((one) => one.test(file));
+  return kind < 0 ? kindsInOrder.length : kind;
+};
+const files = globSync(patterns, { exclude: ["**/node_modules/**"] }).sort(
+  (a, b) => kindOf(a) - kindOf(b) || (a < b ? -1 : 1),
 );
-if (run.error) throw run.error;
-process.exitCode = run.status ?? 1;
+if (files.length === 0) throw new Error(`there is no test file in ${patterns.join(" ")}`);
+
+const events = run({
+  files,
+  // One more than cores, for those that wait: for a disk, a time, a process that starts.
+  concurrency: availableParallelism() + 1,
+  timeout: testMinutesMax * 60_000,
+  // A failed test leaves its server running; without this its file would never end.
+  execArgv: ["--test-force-exit", ...flags],
+});
+events.on("test:fail", () => {
+  process.exitCode = 1;
+});
+events.compose(new spec()).pipe(process.stdout);
 
 function patternOf(place: string): string {
   const isFolder = statSync(place, { throwIfNoEntry: false })?.isDirectory() ?? false;
