@@ -1,141 +1,19 @@
 #!/usr/bin/env node
-// The process entry: finds the requested command, runs it, and prints a clear reason when it cannot.
+// The process entry: runs the program, from its bundle if that is current.
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
-import { type Command, Misused } from "./command-line/command.ts";
-import { StartRefused } from "./data-folder.ts";
-import { Failure } from "./errors.ts";
-import { version } from "./lib/version.ts";
-
-const fileOf = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
+import { currentBundle } from "./current-bundle.ts";
 
 // Saves half of the time that a start takes, worker threads included, which read the setting from the
 // environment.
 // Where nothing can be written it does nothing.
-process.env["NODE_COMPILE_CACHE"] ??= fileOf("node_modules/.cache/millrace");
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
+  new URL("../node_modules/.cache/millrace", import.meta.url),
+);
 enableCompileCache();
 
-interface Entry {
-  /** One line for the overview. */
-  readonly summary: string;
-  readonly load: () => Promise<Command>;
-}
-
-const commands: Readonly<Record<string, Entry>> = {
-  serve: {
-    summary: "Run the server",
-    load: async () => (await import("./command-line/serve.ts")).serve,
-  },
-  key: {
-    summary: "Create, list and revoke API keys",
-    load: async () => (await import("./command-line/key.ts")).key,
-  },
-  "login-link": {
-    summary: "Print a one-time link to the web console",
-    load: async () => (await import("./command-line/login-link.ts")).loginLink,
-  },
-  audit: {
-    summary: "Check the audit log",
-    load: async () => (await import("./command-line/audit.ts")).audit,
-  },
-  service: {
-    summary: "Run Millrace as a service of systemd",
-    load: async () => (await import("./command-line/service.ts")).service,
-  },
-  project: {
-    summary: "Create and list projects",
-    load: async () => (await import("./command-line/project.ts")).project,
-  },
-  oidc: {
-    summary: "Set the identity provider that people log in with",
-    load: async () => (await import("./command-line/oidc.ts")).oidc,
-  },
-  doctor: {
-    summary: "Look for damage in a data folder, and mend it",
-    load: async () => (await import("./command-line/doctor.ts")).doctor,
-  },
-  backup: {
-    summary: "Back up the data folder, while a server runs on it or not",
-    load: async () => (await import("./command-line/backup.ts")).backup,
-  },
-  restore: {
-    summary: "Write a backup into a new data folder",
-    load: async () => (await import("./command-line/restore.ts")).restore,
-  },
-  verify: {
-    summary: "Check every part of a backup",
-    load: async () => (await import("./command-line/verify.ts")).verify,
-  },
-  connect: {
-    summary: "Read a system of the plant, such as an MQTT broker, into a running server",
-    load: async () => (await import("./command-line/connect.ts")).connect,
-  },
-  copy: {
-    summary: "Move the installation to other backends: PostgreSQL, ClickHouse, S3, or back",
-    load: async () => (await import("./command-line/copy.ts")).copy,
-  },
-  apply: {
-    summary: "Apply YAML and SQL files to a running server: transformations, groups, series, models",
-    load: async () => (await import("./command-line/apply.ts")).apply,
-  },
-  import: {
-    summary: "Load CSV files or an archive into a running server",
-    load: async () => (await import("./command-line/import.ts")).importFiles,
-  },
-  export: {
-    summary: "Write a whole project of a running server into one file",
-    load: async () => (await import("./command-line/export.ts")).exportProject,
-  },
-};
-
-/** Not what every object has, such as "constructor". */
-const entryOf = (name: string | undefined) =>
-  name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
-
-const overview = () => `Millrace ${version}: an open, self-hosted industrial data platform
-
-Usage: millrace <command>
-
-${Object.entries(commands)
-  .map(([name, { summary }]) => `  ${name.padEnd(11)} ${summary}`)
-  .join("\n")}
-  help        Explain a command: millrace help serve
-  version     Print the version`;
-
-process.exitCode = await main(process.argv.slice(2));
-
-async function main([name, ...words]: readonly string[]): Promise<number> {
-  const wantsHelp = words.includes("--help") || words.includes("-h");
-  if (name === "version" || name === "--version") return say(version);
-  if (name === undefined || name === "--help" || name === "-h") return say(overview());
-  if (name === "help" && !entryOf(words[0])) return say(overview());
-  const entry = entryOf(name === "help" ? words[0] : name);
-  if (!entry) return complain(`There is no command "${name}".\n\n${overview()}`, 2);
-  const command = await entry.load();
-  if (name === "help" || wantsHelp) return say(command.usage);
-  try {
-    return await command.run(words);
-  } catch (problem) {
-    // Whatever was opened before the refusal must not keep the process alive.
-    const isRefused = problem instanceof StartRefused || problem instanceof Failure;
-    if (isRefused) process.exit(complain(problem.message, 1));
-    if (isMisuse(problem)) return complain(`${problem.message}\n\n${command.usage}`, 2);
-    throw problem;
-  }
-}
-
-/** Also what `parseArgs` throws for options that do not exist. */
-function isMisuse(problem: unknown): problem is Error {
-  const { code } = problem as NodeJS.ErrnoException;
-  return problem instanceof Misused || String(code).startsWith("ERR_PARSE_ARGS");
-}
-
-function say(text: string): number {
-  console.log(text);
-  return 0;
-}
-
-function complain(text: string, status: number): number {
-  console.error(text);
-  return status;
-}
+const bundle = currentBundle();
+const { runProgram } = (
+  bundle === undefined ? await import("./command-line/program.ts") : await import(bundle)
+) as typeof import("./command-line/program.ts");
+process.exitCode = await runProgram(process.argv.slice(2));

@@ -1,0 +1,36 @@
+// Bundles the program and the packages that it needs, for src/current-bundle.ts.
+import { rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Plugin, rolldown } from "rolldown";
+import { bundleFolder, inputLine } from "../src/current-bundle.ts";
+
+/** npm writes it at each change of the installed packages. */
+const installedPackages = "node_modules/.package-lock.json";
+
+export async function writeServerBundle(root: string): Promise<void> {
+  const folder = join(root, bundleFolder);
+  rmSync(folder, { recursive: true, force: true });
+  const bundle = await rolldown({
+    input: { program: join(root, "src/command-line/program.ts") },
+    platform: "node",
+    plugins: [ownUrls],
+  });
+  const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
+  const { output } = await bundle.write({ dir: folder, format: "esm", ...names });
+  await bundle.close();
+  const modules = output.flatMap((one) => (one.type === "chunk" ? one.moduleIds : []));
+  const sources = modules.filter((path) => path.startsWith(join(root, "src/")));
+  const inputs = [...sources.map((path) => relative(root, path)), installedPackages];
+  // Last: without this file the bundle is not used.
+  writeFileSync(join(folder, "inputs"), inputs.map((path) => inputLine(root, path)).join("\n"));
+}
+
+/** Threads, processes and data files are found beside the source, which is not bundled away. */
+const ownUrls: Plugin = {
+  name: "own-urls",
+  transform(code, id) {
+    if (!id.endsWith(".ts") || !code.includes("import.meta.url")) return null;
+    return code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href));
+  },
+};
