@@ -1,6 +1,7 @@
 // `--codecs`: measures the bits per point in blocks for published vectors, next to the published results.
 import { constants, zstdCompressSync } from "node:zlib";
 import { decodeBlock, encodeBlock } from "../src/storage/embedded-points/block.ts";
+import { Kernels } from "../src/storage/embedded-points/codec/kernels.ts";
 import { writeNumbers } from "../src/storage/embedded-points/codec/numbers.ts";
 import { writeTimes } from "../src/storage/embedded-points/codec/times.ts";
 import {
@@ -12,6 +13,8 @@ import {
   publishedVectors,
 } from "./data-sets.ts";
 import { type GeneratedSeries, generateSeries } from "./generate.ts";
+
+const kernels = new Kernels();
 
 /** As the store makes them. */
 const blockPoints = 8192;
@@ -106,7 +109,7 @@ function workloadTable(): string[] {
     for (const { times, values } of pieces) encodeBlock(times, values);
   });
   const decode = nanoseconds(points, () => {
-    for (const block of blocks) decodeBlock(block);
+    for (const block of blocks) decodeBlock(block, kernels);
   });
   return [
     row([

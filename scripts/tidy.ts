@@ -12,9 +12,12 @@ import { wrapComments } from "./tidy/wrap.ts";
 const root = new URL("..", import.meta.url).pathname;
 if (process.argv.includes("--fix")) wrapAll();
 const sources = sourcesOfProject(root);
-const lockFiles = ["", "src/connectors/opcua/", "packages/node-red-contrib-millrace/"].map(
-  (folder) => `${folder}package-lock.json`,
-);
+const lockFiles = [
+  "",
+  "src/connectors/opcua/",
+  "packages/node-red-contrib-millrace/",
+  "scripts/kernels/",
+].map((folder) => `${folder}package-lock.json`);
 const docs = docPaths().map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
 const findings = [
   ...findingsIn(sources),

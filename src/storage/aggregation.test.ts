@@ -8,7 +8,10 @@ import { type AggregateColumns, aggregateNames, type BucketValue, bucketDetails 
 
 const allValues: readonly BucketValue[] = [...aggregateNames, ...bucketDetails];
 
-import { decodeSummary, encodeSummary, summarise, summaryFields } from "./summary.ts";
+import { Kernels } from "./embedded-points/codec/kernels.ts";
+import { decodeSummary, encodeSummary, summaryFields } from "./summary.ts";
+
+const kernels = new Kernels();
 
 type Query = ConstructorParameters<typeof Aggregation>[0];
 
@@ -93,7 +96,7 @@ function result(series: Series, query: Query, cuts: readonly number[], summarise
     const bucketOf = (index: number) => Math.floor((times[index]! - query.startMs) / query.bucketMs);
     const fits = bucketOf(start) === bucketOf(end - 1);
     if (summarised[index % summarised.length] && fits) {
-      aggregation.addSummary(decodeSummary(encodeSummary(summarise(times, values, start, end))));
+      aggregation.addSummary(decodeSummary(encodeSummary(kernels.summarise(times, values, start, end))));
     } else {
       aggregation.addPoints(times, values, start, end);
     }
@@ -153,7 +156,7 @@ test("any series in any parts agrees with the definitions", () => {
 });
 
 test("a summary of one point, and of the ends of the range of doubles", () => {
-  const fields = encodeSummary(summarise(Float64Array.of(-5), Float64Array.of(-0), 0, 1));
+  const fields = encodeSummary(kernels.summarise(Float64Array.of(-5), Float64Array.of(-0), 0, 1));
   assert.equal(fields.length, summaryFields);
   assert.deepEqual(decodeSummary(fields), {
     count: 1,
@@ -172,7 +175,7 @@ test("a summary of one point, and of the ends of the range of doubles", () => {
     stepMean: -0,
     stepSquares: 0,
   });
-  const huge = summarise(Float64Array.of(0, 10), Float64Array.of(1e300, 1.5e300), 0, 2);
+  const huge = kernels.summarise(Float64Array.of(0, 10), Float64Array.of(1e300, 1.5e300), 0, 2);
   assert.equal(huge.lineMean, 1.25e300);
   assert.equal(huge.mean, 1.25e300);
 });
@@ -203,7 +206,7 @@ test("the aggregation is full only when the last returned bucket is complete", (
   });
   one.addPoints(Float64Array.of(1, 2), Float64Array.of(1, 1), 0, 2);
   assert.ok(!one.isFull);
-  one.addSummary(summarise(Float64Array.of(8, 9), Float64Array.of(1, 1), 0, 2));
+  one.addSummary(kernels.summarise(Float64Array.of(8, 9), Float64Array.of(1, 1), 0, 2));
   assert.ok(!one.isFull);
   one.addPoints(Float64Array.of(15), Float64Array.of(1), 0, 1);
   assert.ok(one.isFull);

@@ -5,7 +5,6 @@
 // zero and close together, rounding would leave nothing of those.
 import { invariant } from "../lib/invariant.ts";
 import { firstAtOrAfter } from "./point-columns.ts";
-import { type Means, squaresOf, sumsOf } from "./summary-sums.ts";
 
 export interface Summary {
   readonly count: number;
@@ -35,26 +34,9 @@ export interface Summary {
 /** Number of fields in the encoded form. */
 export const summaryFields = 15;
 
-/** Summarises the points from index `from` up to `to`: at least one, in ascending order of time. */
-export function summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary {
-  invariant(from < to, "a summary has points");
-  const sums = sumsOf(times, values, from, to);
-  const [firstMs, lastMs] = [times[from]!, times[to - 1]!];
-  const [firstValue, lastValue] = [values[from]!, values[to - 1]!];
-  const count = to - from;
-  const ms = lastMs - firstMs;
-  const means: Means = {
-    mean: firstValue + sums.above / count,
-    lineMean: count > 1 ? firstValue + sums.lineAbove / ms : firstValue,
-    stepMean: count > 1 ? firstValue + sums.stepAbove / ms : firstValue,
-  };
-  const { squares, lineSquares, stepSquares } = squaresOf(times, values, { from, to, ...means });
-  const { min, max, sum, variation } = sums;
-  const { mean, lineMean, stepMean } = means;
-  return {
-    ...{ count, firstMs, firstValue, lastMs, lastValue, min, max, sum, mean, squares, variation },
-    ...{ lineMean, lineSquares, stepMean, stepSquares },
-  };
+/** Calculates the summary of the points with indexes in [from, to): at least one, in ascending order. */
+export interface Summariser {
+  summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary;
 }
 
 /** A block of many points has a summary for each hour. */
@@ -65,13 +47,17 @@ const spansMax = 4;
 const spanPointsMin = 1_024;
 
 /** The summaries that a block of these points stores: one for each hour, or one of all points. */
-export function summariesOfBlock(times: Float64Array, values: Float64Array): Summary[] {
+export function summariesOfBlock(
+  times: Float64Array,
+  values: Float64Array,
+  summariser: Summariser,
+): Summary[] {
   const count = times.length;
   const spanEnd = (timeMs: number) => (Math.floor(timeMs / summarySpanMs) + 1) * summarySpanMs;
   const spans = (spanEnd(times[count - 1]!) - spanEnd(times[0]!)) / summarySpanMs + 1;
   return spans > spansMax || count < spans * spanPointsMin
-    ? [summarise(times, values, 0, count)]
-    : summariesPerSpan(times, values, { from: 0, to: count, spanEnd });
+    ? [summariser.summarise(times, values, 0, count)]
+    : summariesPerSpan(times, values, { from: 0, to: count, spanEnd }, summariser);
 }
 
 interface SpanRange {
@@ -86,11 +72,12 @@ export function summariesPerSpan(
   times: Float64Array,
   values: Float64Array,
   { from, to, spanEnd }: SpanRange,
+  summariser: Summariser,
 ): Summary[] {
   const summaries: Summary[] = [];
   for (let first = from; first < to; ) {
     const end = firstAtOrAfter(times, spanEnd(times[first]!), first, to);
-    summaries.push(summarise(times, values, first, end));
+    summaries.push(summariser.summarise(times, values, first, end));
     first = end;
   }
   return summaries;

@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import { decodeBlock } from "./block.ts";
+import { Kernels } from "./codec/kernels.ts";
+
+const kernels = new Kernels();
 
 const fixture = join(import.meta.dirname, "../../../test/fixtures/blocks/version-1.json");
 const blocks = JSON.parse(readFileSync(fixture, "utf8")) as Record<string, string>;
@@ -209,7 +212,7 @@ const cases = [
 
 for (const { name, points } of cases) {
   test(`a block of version 1 decodes: ${name}`, () => {
-    assert.deepEqual(decodeBlock(bytesOf(name)), points);
+    assert.deepEqual(decodeBlock(bytesOf(name), kernels), points);
   });
 }
 
@@ -233,7 +236,7 @@ test("a block written by hand from FORMAT.md decodes: regular times, raw values"
   // The doubles 1 and -2 are 3ff0000000000000 and c000000000000000.
   bytes.set([0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0], 36 + 6);
   bytes.writeUInt32LE(crc32(bytes.subarray(4)), 0);
-  assert.deepEqual(decodeBlock(bytes), {
+  assert.deepEqual(decodeBlock(bytes, kernels), {
     times: Float64Array.of(-1000, 500),
     values: Float64Array.of(1, -2),
   });

@@ -13,7 +13,7 @@ import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts"
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
-import { ColumnMemory } from "./codec/column-memory.ts";
+import { Kernels } from "./codec/kernels.ts";
 import {
   RowCheck,
   readStateSql,
@@ -142,8 +142,7 @@ export class BlockTable {
    * a removed block is deleted from the cache, because its id may be reused.
    */
   readonly #blocks = new LruCache<number, PointColumns>(cachedBlocks);
-  /** Of the blocks that `readOnce` decodes. */
-  readonly #memory = new ColumnMemory();
+  readonly kernels = new Kernels();
   /** Few, so every read searches all of them. */
   #damaged: readonly DamagedRange[] = [];
 
@@ -284,10 +283,16 @@ export class BlockTable {
   }
 
   /** Decodes the points of a block. Throws `DamageFound`. */
-  read(key: PointSetKey, row: BlockRow, memory?: ColumnMemory): PointColumns {
+  read(key: PointSetKey, row: BlockRow): PointColumns {
+    const { times, values } = this.#decode(key, row);
+    return { times: times.slice(), values: values.slice() };
+  }
+
+  /** The columns are valid until another block is decoded. */
+  #decode(key: PointSetKey, row: BlockRow): PointColumns {
     const bytes = this.readBytes(key, row);
     return orDamageFound(key, row, () => {
-      const points = decodeBlock(bytes, memory);
+      const points = decodeBlock(bytes, this.kernels);
       const hasBounds = points.times[0] === row.firstMs && points.times.at(-1) === row.lastMs;
       if (!hasBounds) throw new DamagedBlock(`points from ${row.firstMs} to ${row.lastMs}`, "other points");
       return points;
@@ -313,16 +318,12 @@ export class BlockTable {
 
   /**
    * As `readCached`, but the cache keeps what it has. For one of many blocks of a long read, which would
-   * displace all others, and whose memory the next one uses again: `use` must not keep the arrays.
+   * displace all others, and whose memory the next one uses again: `use` must not keep the arrays or read
+   * another block.
    */
   readOnce<Result>(key: PointSetKey, row: BlockRow, use: (points: PointColumns) => Result): Result {
     const cached = this.#blocks.get(row.id);
-    if (cached !== undefined) return use(cached);
-    const points = this.read(key, row, this.#memory);
-    const result = use(points);
-    this.#memory.release(points.times);
-    if (key.kind === numberKind) this.#memory.release(points.values as Float64Array);
-    return result;
+    return use(cached ?? this.#decode(key, row));
   }
 
   /** The summary of a block of numbers. Throws `DamageFound`. */
@@ -342,7 +343,8 @@ export class BlockTable {
     const block = encodeBlock(times, values);
     const id = Number(this.#statements.insertData.run(block).lastInsertRowid);
     const keys = { series, kind, id, firstMs, lastMs, count };
-    const summaries = kind === numberKind ? summariesOfBlock(times, values as Float64Array) : [];
+    const summaries =
+      kind === numberKind ? summariesOfBlock(times, values as Float64Array, this.kernels) : [];
     const blockChecksum = blockChecksumOf(block);
     const { header, checksum } = encodeRow(keys, { summaries, blockChecksum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, header);

@@ -5,6 +5,9 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { runs } from "../../../test/support/proof.ts";
 import { blockPointsMax, DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
+import { Kernels } from "./codec/kernels.ts";
+
+const kernels = new Kernels();
 
 const countMax = 700;
 
@@ -98,7 +101,7 @@ const bitsOf = (numbers: Float64Array): Buffer =>
 
 function assertReturns(times: Float64Array, values: Float64Array): Uint8Array {
   const block = encodeBlock(times, values);
-  const decoded = decodeBlock(block);
+  const decoded = decodeBlock(block, kernels);
   assert.deepEqual(decoded.times, times);
   assert.ok(decoded.values instanceof Float64Array);
   assert.ok(bitsOf(decoded.values).equals(bitsOf(values)), "every bit of every value");
@@ -138,7 +141,7 @@ test("strings decode without loss, also of unpaired surrogates", () => {
   );
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 80 }), (values) => {
-      const decoded = decodeBlock(encodeBlock(Float64Array.from(values.keys()), values));
+      const decoded = decodeBlock(encodeBlock(Float64Array.from(values.keys()), values), kernels);
       assert.deepEqual(decoded.values, values);
     }),
   );
@@ -154,7 +157,7 @@ test("a flipped bit, a missing end and an added byte are detected", () => {
         const touched =
           how === "cut" ? block.slice(0, index) : Uint8Array.from([...block, ...(how === "add" ? [0] : [])]);
         if (how === "flip") touched[index] = touched[index]! ^ (1 << bit);
-        assert.throws(() => decodeBlock(touched), DamagedBlock);
+        assert.throws(() => decodeBlock(touched, kernels), DamagedBlock);
       }
     }),
     runs(100, 10_000),
@@ -172,7 +175,10 @@ test("a block with a right checksum around wrong contents is refused, not read",
         forged[at] = byte;
         new DataView(forged.buffer).setUint32(0, crc32(forged.subarray(4)), true);
         try {
-          assert.equal(decodeBlock(forged).times.length, new DataView(forged.buffer).getUint32(8, true));
+          assert.equal(
+            decodeBlock(forged, kernels).times.length,
+            new DataView(forged.buffer).getUint32(8, true),
+          );
         } catch (error) {
           assert.ok(error instanceof DamagedBlock, String(error));
         }
@@ -184,7 +190,10 @@ test("a block with a right checksum around wrong contents is refused, not read",
 test("the error for a damaged block has the expected and the found content", () => {
   const block = encodeBlock(Float64Array.of(1, 2), Float64Array.of(1, 2));
   block[20] = block[20]! ^ 1;
-  assert.throws(() => decodeBlock(block), /expected checksum [0-9a-f]{8}, found checksum [0-9a-f]{8}/);
+  assert.throws(
+    () => decodeBlock(block, kernels),
+    /expected checksum [0-9a-f]{8}, found checksum [0-9a-f]{8}/,
+  );
 });
 
 test("times that are not ascending integers are refused", () => {

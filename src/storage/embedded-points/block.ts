@@ -5,8 +5,8 @@ import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./codec/bytes.ts";
 import { integerMax } from "./codec/column.ts";
-import type { ColumnMemory } from "./codec/column-memory.ts";
 import { decompressSection } from "./codec/compress.ts";
+import type { Kernels } from "./codec/kernels.ts";
 import { readNumbers, writeNumbers } from "./codec/numbers.ts";
 import { isStrings, readStrings, writeStrings } from "./codec/strings.ts";
 import { readTimes, writeTimes } from "./codec/times.ts";
@@ -17,6 +17,10 @@ export const blockPointsMax = 2 ** 20;
 const version = 1;
 const checksumBytes = 4;
 const noQuality = 0;
+/** A block has at most four columns with residuals, times, and values of ordinals with their low bits. */
+const kernelBytesPerPoint = 2 * 8 + 4 * (8 + 1 + 3 * 4) + 4;
+/** And for each with residuals the tables of its symbols, and bytes between what is in the memory. */
+const kernelTableBytes = 4 * 2 ** 15;
 
 /** The bytes of a block or of its row are not those that were written. */
 export class DamagedBlock extends Error {
@@ -59,16 +63,16 @@ export function encodeBlock(times: Float64Array, values: Float64Array | readonly
 }
 
 /**
- * The reverse of `encodeBlock`, with columns of numbers in `memory` if it is passed. Throws `DamagedBlock`
- * for other bytes.
+ * The reverse of `encodeBlock`. The columns of numbers may be in the memory of `kernels`, until these decode
+ * another block. Throws `DamagedBlock` for other bytes.
  */
-export function decodeBlock(bytes: Uint8Array, memory?: ColumnMemory): PointColumns {
+export function decodeBlock(bytes: Uint8Array, kernels: Kernels): PointColumns {
   if (bytes.length < checksumBytes) throw new DamagedBlock("a header", `${bytes.length} bytes`);
   const expected = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const found = checksumOf(bytes);
   if (found !== expected) throw new DamagedBlock(`checksum ${hex(expected)}`, `checksum ${hex(found)}`);
   try {
-    return read(new ByteReader(bytes), memory);
+    return read(new ByteReader(bytes), kernels);
   } catch (error) {
     // As the checksum is right, another program or another version has written it.
     throw new DamagedBlock(
@@ -94,7 +98,7 @@ function checkTimes(times: Float64Array): void {
   invariant(isAscending, "the times of a block are integers in ascending order");
 }
 
-function read(reader: ByteReader, memory: ColumnMemory | undefined): PointColumns {
+function read(reader: ByteReader, kernels: Kernels): PointColumns {
   reader.u32();
   const found = reader.u8();
   if (found !== version) throw new MalformedBlock(`version ${found}, which is not ${version}`);
@@ -109,11 +113,13 @@ function read(reader: ByteReader, memory: ColumnMemory | undefined): PointColumn
   const timeSection = decompressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
   const valueSection = decompressSection({ codec: valueCodec, bytes: reader.bytes(valueBytes) });
   reader.end();
-  const times = readTimes(timeSection, bounds, memory);
+  const sectionBytes = timeSection.bytes.length + valueSection.bytes.length;
+  kernels.begin(count * kernelBytesPerPoint + sectionBytes + kernelTableBytes);
+  const times = readTimes(timeSection, bounds, kernels);
   const isString = isStrings(valueSection.codec);
   return {
     times,
-    values: isString ? readStrings(valueSection, count) : readNumbers(valueSection, count, memory),
+    values: isString ? readStrings(valueSection, count, kernels) : readNumbers(valueSection, count, kernels),
   };
 }
 

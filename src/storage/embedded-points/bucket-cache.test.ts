@@ -8,9 +8,11 @@ import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
 import { type AggregateQuery, aggregateNames } from "../points.ts";
-import { summarise } from "../summary.ts";
 import { BucketCache } from "./bucket-cache.ts";
+import { Kernels } from "./codec/kernels.ts";
 import { Shard } from "./shard.ts";
+
+const kernels = new Kernels();
 
 const pump = 4096;
 const pointCount = 4_000;
@@ -120,7 +122,7 @@ it("a repeated query reads only the buckets that late points and blocks have cha
 it("a cache without memory keeps nothing", () => {
   const cache = new BucketCache(0);
   const buckets = { startMs: 0, bucketMs: 1_000 };
-  const summary = summarise(Float64Array.of(0), Float64Array.of(1), 0, 1);
+  const summary = kernels.summarise(Float64Array.of(0), Float64Array.of(1), 0, 1);
   const bucket = { startMs: 0, noBlocksUntilMs: 1_000, headPoints: 0, headVersion: 0 };
   for (const series of [1, 2, 1]) {
     const grid = cache.gridFor(series, buckets);
@@ -137,7 +139,7 @@ it("the cache of all series together is bounded, and the most recently used buck
     const grid = cache.gridFor(series, buckets);
     for (let i = 0; i < count; i++) {
       const startMs = i * 1_000;
-      const summary = summarise(Float64Array.of(startMs), Float64Array.of(1), 0, 1);
+      const summary = kernels.summarise(Float64Array.of(startMs), Float64Array.of(1), 0, 1);
       const bucket = { startMs, noBlocksUntilMs: startMs + 1_000, headPoints: 0, headVersion: 0 };
       cache.put(grid, [{ ...bucket, summary, blockSummaries: [] }]);
     }

@@ -1,18 +1,20 @@
 // The checksum of a row detects any other key, any other byte, and a null instead of a zero.
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { summarise } from "../summary.ts";
 import { DamagedBlock } from "./block.ts";
 import { decodeRow, encodeRow } from "./checksummed-row.ts";
+import { Kernels } from "./codec/kernels.ts";
+
+const kernels = new Kernels();
 
 const [times, values] = [Float64Array.of(0, 10, 30), Float64Array.of(1, 5, 2)];
 const rowKeys = { series: 2 ** 40 + 4096, kind: 0, id: 7, firstMs: 0, lastMs: 30, count: 3 };
 const keys = Object.keys(rowKeys) as (keyof typeof rowKeys)[];
 
-const parts = [summarise(times, values, 0, 1), summarise(times, values, 1, 3)];
+const parts = [kernels.summarise(times, values, 0, 1), kernels.summarise(times, values, 1, 3)];
 
 for (const [title, summaries] of [
-  ["numbers", [summarise(times, values, 0, 3)]],
+  ["numbers", [kernels.summarise(times, values, 0, 3)]],
   ["numbers with several summaries", parts],
   ["strings", []],
 ] as const) {

@@ -9,8 +9,11 @@ import fc from "fast-check";
 import { randomFrom, runs } from "../../../test/support/proof.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import type { Change } from "./change.ts";
+import { Kernels } from "./codec/kernels.ts";
 import { decodeRecord, planRecord, writeRecord } from "./journal-record.ts";
 import { recordsOf, segmentHeader, segmentName } from "./segment.ts";
+
+const kernels = new Kernels();
 
 /** Kinds of values, each with another codec as the best. */
 const kinds: Readonly<Record<string, (random: () => number, index: number) => number | string>> = {
@@ -82,13 +85,13 @@ test("blocks with right checksums around other bytes", () => {
   fc.assert(
     fc.property(block, edits, fc.integer({ min: -20, max: 20 }), (whole, all, longer) => {
       codecs.add(`times ${whole[5]! & 0x7f}`).add(`values ${whole[6]! & 0x7f}`);
-      assert.doesNotThrow(() => decodeBlock(whole));
+      assert.doesNotThrow(() => decodeBlock(whole, kernels));
       const forged = edited(whole, all, 4);
       const resized = Buffer.concat([forged, Buffer.alloc(Math.max(0, longer))]);
       const bytes = resized.subarray(0, Math.max(8, forged.length + longer));
       bytes.writeUInt32LE(crc32(bytes.subarray(4)), 0);
       try {
-        const { times, values } = decodeBlock(bytes);
+        const { times, values } = decodeBlock(bytes, kernels);
         assert.equal(times.length, bytes.readUInt32LE(8));
         assert.equal(values.length, times.length);
         read++;
@@ -109,7 +112,7 @@ const codecsThere = 10;
 test("blocks of any bytes", () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      assert.throws(() => decodeBlock(bytes), DamagedBlock);
+      assert.throws(() => decodeBlock(bytes, kernels), DamagedBlock);
     }),
     runs(1000, 100_000),
   );

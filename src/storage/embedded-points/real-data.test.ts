@@ -4,6 +4,9 @@ import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { hasDataSets, machineSeries, plantSeries, publishedVectors } from "../../../bench/data-sets.ts";
 import { decodeBlock, encodeBlock } from "./block.ts";
+import { Kernels } from "./codec/kernels.ts";
+
+const kernels = new Kernels();
 
 const skip = hasDataSets ? false : "the data sets of ../shared/data are not here";
 const blockPoints = 1024;
@@ -17,7 +20,7 @@ function measure(values: Float64Array): { block: number; zstd: number } {
   for (let from = 0; from < values.length; from += blockPoints) {
     const vector = values.slice(from, from + blockPoints);
     const bytes = encodeBlock(Float64Array.from(vector.keys()), vector);
-    const decoded = decodeBlock(bytes).values;
+    const decoded = decodeBlock(bytes, kernels).values;
     assert.ok(
       decoded instanceof Float64Array && bytesOf(decoded).equals(bytesOf(vector)),
       "every bit is equal",

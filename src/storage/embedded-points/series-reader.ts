@@ -82,6 +82,8 @@ const noPoints = noPointsOf(numberKind);
 const summarisedBucketsMax = sharedSummariesMax;
 /** So is a part of the head that touches more, unless it has so many points for each. */
 const summarisedHeadPointsMin = 256;
+/** Summarised blocks of a read that its thread decodes alone. */
+const unsharedBlocks = 2;
 
 /** Made for one read: nothing is written while it is used. */
 export class SeriesReader {
@@ -89,8 +91,9 @@ export class SeriesReader {
   readonly #key: PointSetKey;
   readonly #head: Head | undefined;
   readonly #sharing: SharedBlocks | undefined;
-  /** Blocks that an aggregation has read. The first ones fill the cache of decoded blocks. */
-  #blocksRead = 0;
+  /** Blocks that were summarised, and blocks whose points were aggregated. */
+  #summarised = 0;
+  #aggregated = 0;
 
   /** Without `sharing`, no other thread helps. */
   constructor(
@@ -187,7 +190,9 @@ export class SeriesReader {
       if (aggregation.isFull) break;
       for (const summary of summaries ?? []) summarizer.add(summary);
       if (summaries !== undefined) continue;
-      this.#withPoints(part, (all) => {
+      // The first blocks fill the cache: no summaries of them are cached.
+      const isKept = this.#aggregated++ < cachedBlocks;
+      this.#withPoints(part, isKept, (all) => {
         const { points, from, to } = clip(all, range);
         if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
         aggregation.addPoints(points.times, points.values as Float64Array, from, to);
@@ -234,11 +239,11 @@ export class SeriesReader {
     return { part, isSummarised: true, known, shared: known ? undefined : this.#share(part, range) };
   }
 
-  /** Shares a block that must be decoded, after the first ones, which fill the cache of decoded blocks. */
+  /** Shares a block that must be decoded, after the first ones: a short read is over before help comes. */
   #share(part: Part, { grid, startMs, endMs }: BucketRange): SharedBlock | undefined {
     const block = wholeBlockOf(part);
     const sharing = this.#sharing;
-    if (!sharing || !block || this.#blocksRead < cachedBlocks || this.#table.hasCached(block))
+    if (!sharing || !block || this.#table.hasCached(block) || this.#summarised++ < unsharedBlocks)
       return undefined;
     const bytes = this.#table.readBytes(this.#key, block);
     if (!mayShare(bytes)) return undefined;
@@ -261,9 +266,10 @@ export class SeriesReader {
   #summarise(part: Part, range: BucketRange): Summary[] {
     const { grid } = range;
     const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
-    return this.#withPoints(part, (all) => {
+    return this.#withPoints(part, false, (all) => {
       const { points, from, to } = clip(all, range);
-      return summariesPerSpan(points.times, points.values as Float64Array, { from, to, spanEnd });
+      const spans = { from, to, spanEnd };
+      return summariesPerSpan(points.times, points.values as Float64Array, spans, this.#table.kernels);
     });
   }
 
@@ -311,12 +317,13 @@ export class SeriesReader {
     return undefined;
   }
 
-  /** Passes the points of a part to `use`, which must not keep their arrays. */
-  #withPoints<Result>(part: Part, use: (points: PointColumns) => Result): Result {
-    const isLongRead = "block" in part && this.#blocksRead++ >= cachedBlocks;
-    return isLongRead && part.overlappingHead === undefined
-      ? this.#table.readOnce(this.#key, part.block, use)
-      : use(this.#pointsOf(part));
+  /**
+   * Passes the points of a part to `use`, which must not keep their arrays or read others. The cache keeps
+   * the decoded block if `isKept`.
+   */
+  #withPoints<Result>(part: Part, isKept: boolean, use: (points: PointColumns) => Result): Result {
+    const block = isKept ? undefined : wholeBlockOf(part);
+    return block ? this.#table.readOnce(this.#key, block, use) : use(this.#pointsOf(part));
   }
 
   #pointsOf(part: Part): PointColumns {

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type Finding, integrityOf, type Remedy } from "../findings.ts";
 import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns } from "../points.ts";
-import { type Summary, summariesOfBlock, summarise } from "../summary.ts";
+import { type Summariser, type Summary, summariesOfBlock } from "../summary.ts";
 import { DamagedBlock, decodeBlock } from "./block.ts";
 import {
   addChecksum,
@@ -15,6 +15,7 @@ import {
   type RowKeys,
   storedChecksum,
 } from "./checksummed-row.ts";
+import { Kernels } from "./codec/kernels.ts";
 import { firstSequenceOf } from "./segment.ts";
 import {
   readStateSql,
@@ -37,6 +38,7 @@ export type ExpectedShard = ShardIdentity & { readonly file: string };
 const columns = "series, kind, data_id AS id, first_ms AS firstMs, last_ms AS lastMs";
 
 export class ShardDoctor {
+  readonly #kernels = new Kernels();
   readonly #database: DatabaseSync;
   readonly #folder: string;
   readonly #file: string;
@@ -94,20 +96,22 @@ export class ShardDoctor {
   *#blockFindings(row: Row): Generator<Finding> {
     let points: PointColumns;
     try {
-      points = pointsOf(row);
+      points = pointsOf(row, this.#kernels);
     } catch (error) {
       const { expected, found } = damageOf(error);
       yield { ...this.#damage(row.id, expected, found), remedy: this.#removal(row) };
       return;
     }
     const summaries =
-      row.kind === numberKind ? summariesOfBlock(points.times, points.values as Float64Array) : [];
+      row.kind === numberKind
+        ? summariesOfBlock(points.times, points.values as Float64Array, this.#kernels)
+        : [];
     const correct = encodeRow(row, { summaries, blockChecksum: blockChecksumOf(row.bytes!) });
     try {
       const found = decodeRow(row, row.header);
       if (found.blockChecksum !== blockChecksumOf(row.bytes!))
         throw new DamagedBlock("the block of its row", "another block");
-      if (row.kind === numberKind && !areOfPoints(found.summaries, points))
+      if (row.kind === numberKind && !areOfPoints(found.summaries, points, this.#kernels))
         throw new DamagedBlock("the summaries of its points", "other summaries");
     } catch (error) {
       const { expected, found } = damageOf(error);
@@ -205,9 +209,9 @@ export class ShardDoctor {
   }
 }
 
-function pointsOf({ bytes, firstMs, lastMs, count }: Row): PointColumns {
+function pointsOf({ bytes, firstMs, lastMs, count }: Row, kernels: Kernels): PointColumns {
   if (bytes === null) throw new DamagedBlock("the bytes of the block", "none");
-  const points = decodeBlock(bytes);
+  const points = decodeBlock(bytes, kernels);
   const { times } = points;
   if (times[0] !== firstMs || times.at(-1) !== lastMs || times.length !== count) {
     const found = `${times.length} from ${times[0]} to ${times.at(-1)}`;
@@ -222,11 +226,15 @@ function damageOf(error: unknown): DamagedBlock {
 }
 
 /** Whether the summaries are of all points. Fields that are rounded may differ. */
-function areOfPoints(summaries: readonly Summary[], { times, values }: PointColumns): boolean {
+function areOfPoints(
+  summaries: readonly Summary[],
+  { times, values }: PointColumns,
+  summariser: Summariser,
+): boolean {
   let from = 0;
   for (const { count, firstMs, min, max } of summaries) {
     if (!(count > 0 && from + count <= times.length && firstMs === times[from])) return false;
-    const expected = summarise(times, values as Float64Array, from, from + count);
+    const expected = summariser.summarise(times, values as Float64Array, from, from + count);
     if (min !== expected.min || max !== expected.max) return false;
     from += count;
   }

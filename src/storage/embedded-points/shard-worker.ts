@@ -5,7 +5,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
-import { ColumnMemory } from "./codec/column-memory.ts";
+import { Kernels } from "./codec/kernels.ts";
 import { Shard } from "./shard.ts";
 import type {
   CallMessage,
@@ -50,7 +50,7 @@ class ShardWorker {
   #checkpointId: number | undefined;
   #isWorkScheduled = false;
   /** Of the blocks of other shards. */
-  readonly #helpColumns = new ColumnMemory();
+  readonly #helpKernels = new Kernels();
   /** The memory of reads that this thread helps with. */
   readonly #helped = new Set<SharedArrayBuffer>();
   #isClosed = false;
@@ -121,7 +121,7 @@ class ShardWorker {
       const isFree = !this.#isClosed && !this.#shard.hasWork && this.#unconfirmed === 0;
       const untilMs = performance.now() + helpSliceMs;
       const mayContinue = () => performance.now() < untilMs;
-      if (isFree && helpWith(buffer, this.#helpColumns, mayContinue)) setImmediate(slice);
+      if (isFree && helpWith(buffer, this.#helpKernels, mayContinue)) setImmediate(slice);
       else this.#helped.delete(buffer);
     };
     slice();

@@ -8,7 +8,7 @@ import { type AggregateQuery, aggregateNames } from "../points.ts";
 import { type Summary, summariesPerSpan } from "../summary.ts";
 import { encodeBlock } from "./block.ts";
 import { BucketGrid } from "./bucket-cache.ts";
-import { ColumnMemory } from "./codec/column-memory.ts";
+import { Kernels } from "./codec/kernels.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 import { type BlockToShare, helpWith, SharedBlocks, sharedBlocksMax } from "./shared-blocks.ts";
 
@@ -25,14 +25,14 @@ function block(at: number): { readonly block: BlockToShare; readonly summaries: 
   const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
   return {
     block: { bytes: encodeBlock(times, values), ...bounds, grid },
-    summaries: summariesPerSpan(times, values, { from: 0, to: blockPoints, spanEnd }),
+    summaries: summariesPerSpan(times, values, { from: 0, to: blockPoints, spanEnd }, new Kernels()),
   };
 }
 
 /** Lets this thread be a helper for so many turns. */
 function help(buffer: SharedArrayBuffer, turns: number): boolean {
   let left = turns;
-  return helpWith(buffer, new ColumnMemory(), () => left-- > 0);
+  return helpWith(buffer, new Kernels(), () => left-- > 0);
 }
 
 function sharing(): { readonly blocks: SharedBlocks; readonly requests: SharedArrayBuffer[] } {

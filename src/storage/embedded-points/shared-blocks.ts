@@ -15,7 +15,7 @@ import { firstAtOrAfter } from "../point-columns.ts";
 import { decodeSummary, encodeSummary, type Summary, summariesPerSpan, summaryFields } from "../summary.ts";
 import { DamagedBlock, decodeBlock } from "./block.ts";
 import { BucketGrid } from "./bucket-cache.ts";
-import { ColumnMemory } from "./codec/column-memory.ts";
+import { Kernels } from "./codec/kernels.ts";
 
 /** A power of two. Enough for four threads, each of which decodes one block while three wait for it. */
 export const sharedBlocksMax = 16;
@@ -56,7 +56,7 @@ export interface SharedBlock {
 /** Of one shard: publishes the blocks of one read at a time. */
 export class SharedBlocks {
   readonly #requestHelp: (buffer: SharedArrayBuffer) => void;
-  readonly #columns = new ColumnMemory();
+  readonly #kernels = new Kernels();
   /** Made for the first long read: half a megabyte. */
   #memory: SlotMemory | undefined;
   readonly #untaken = new Set<SharedBlock>();
@@ -82,7 +82,7 @@ export class SharedBlocks {
     const { memory, index } = shared;
     while (memory === this.#memory && memory.stateOf(index) === state.open) {
       const next = memory.claim();
-      if (next !== undefined) memory.summarise(next, this.#columns);
+      if (next !== undefined) memory.summarise(next, this.#kernels);
       else this.#waitFor(shared);
     }
     return memory.stateOf(index) === state.done ? memory.summariesOf(index) : undefined;
@@ -110,16 +110,12 @@ export class SharedBlocks {
 }
 
 /** Decodes blocks of another shard's read while `mayContinue`. Returns whether that read continues. */
-export function helpWith(
-  buffer: SharedArrayBuffer,
-  columns: ColumnMemory,
-  mayContinue: () => boolean,
-): boolean {
+export function helpWith(buffer: SharedArrayBuffer, kernels: Kernels, mayContinue: () => boolean): boolean {
   const memory = new SlotMemory(buffer);
   while (memory.isReading && mayContinue()) {
     const index = memory.claim();
     if (index === undefined) memory.waitForNext();
-    else if (!trySummarise(memory, index, columns)) return false;
+    else if (!trySummarise(memory, index, kernels)) return false;
   }
   return memory.isReading;
 }
@@ -128,9 +124,9 @@ export function helpWith(
  * A fault ends the help, not the thread of a shard without part in the read. The shard reads the block
  * itself.
  */
-function trySummarise(memory: SlotMemory, index: number, columns: ColumnMemory): boolean {
+function trySummarise(memory: SlotMemory, index: number, kernels: Kernels): boolean {
   try {
-    memory.summarise(index, columns);
+    memory.summarise(index, kernels);
     return true;
   } catch {
     return false;
@@ -202,10 +198,10 @@ class SlotMemory {
   }
 
   /** Summarises the points of a claimed block. */
-  summarise(index: number, columns: ColumnMemory): void {
+  summarise(index: number, kernels: Kernels): void {
     let isDone = false;
     try {
-      isDone = this.#summarise(slotOf(index), columns);
+      isDone = this.#summarise(slotOf(index), kernels);
     } catch (error) {
       // The thread of the shard then reads the block itself, and reports the damage.
       if (!(error instanceof DamagedBlock)) throw error;
@@ -242,7 +238,7 @@ class SlotMemory {
     });
   }
 
-  #summarise(slot: number, columns: ColumnMemory): boolean {
+  #summarise(slot: number, kernels: Kernels): boolean {
     const from = slot * slotNumbers;
     const [length, firstMs, lastMs, startMs, endMs, bucketMs, phaseMs] = this.#numbers.subarray(
       from,
@@ -250,21 +246,20 @@ class SlotMemory {
     ) as unknown as [number, number, number, number, number, number, number];
     // A copy: zlib does not take shared memory.
     const bytes = this.#bytes.slice(slot * blockBytesMax, slot * blockBytesMax + length);
-    const { times, values } = decodeBlock(bytes, columns);
+    const { times, values } = decodeBlock(bytes, kernels);
     const numbers = values as Float64Array;
     if (times[0] !== firstMs || times.at(-1) !== lastMs) return false;
     const first = firstAtOrAfter(times, startMs);
     const grid = new BucketGrid(bucketMs, phaseMs);
-    const summaries = summariesPerSpan(times, numbers, {
+    const spans = {
       ...{ from: first, to: firstAtOrAfter(times, endMs, first) },
-      spanEnd: (timeMs) => grid.bucketStart(timeMs) + bucketMs,
-    });
+      spanEnd: (timeMs: number) => grid.bucketStart(timeMs) + bucketMs,
+    };
+    const summaries = summariesPerSpan(times, numbers, spans, kernels);
     if (summaries.length > sharedSummariesMax) return false;
     for (const [at, summary] of summaries.entries())
       this.#numbers.set(encodeSummary(summary), from + parameters + at * summaryFields);
     this.#numbers[from + parameters - 1] = summaries.length;
-    columns.release(times);
-    columns.release(numbers);
     return true;
   }
 }

@@ -1,5 +1,4 @@
 // Packs integers of a fixed width in bits into 32-bit words, the first integer in the lowest bits.
-import { bitsAtOnce, bitsBefore } from "./bits.ts";
 import type { ByteReader } from "./bytes.ts";
 
 /** Number of words for `count` numbers of `width` bits. */
@@ -36,17 +35,5 @@ export function pack(
 /** The reverse of `pack` for `count` numbers of `width` bits; none when the width is 0. */
 export function readPacked(reader: ByteReader, count: number, width: number): Uint32Array {
   if (width === 0) return new Uint32Array(0);
-  const numbers = new Uint32Array(count);
-  const { buffer, byteOffset, length } = reader.bytes(packedWords(count, width) * 4);
-  const bits = new DataView(buffer, byteOffset, length);
-  if (width <= bitsAtOnce)
-    for (let index = 0; index < count; index++) numbers[index] = bitsBefore(bits, (index + 1) * width, width);
-  else {
-    const highWidth = width - 16;
-    for (let index = 0; index < count; index++) {
-      const end = (index + 1) * width;
-      numbers[index] = (bitsBefore(bits, end, highWidth) << 16) | bitsBefore(bits, end - highWidth, 16);
-    }
-  }
-  return numbers;
+  return reader.kernels.unpack(reader.bytes(packedWords(count, width) * 4), count, width);
 }

@@ -1,7 +1,7 @@
 // Writes little-endian bytes to a growing buffer, and reads them with every access checked against the end.
 import { endianness } from "node:os";
 import { invariant } from "../../../lib/invariant.ts";
-import type { ColumnMemory } from "./column-memory.ts";
+import type { Kernels } from "./kernels.ts";
 
 // Typed arrays are copied to and from blocks in memory order.
 invariant(endianness() === "LE", "the blocks of the points engine are little-endian, and so is this machine");
@@ -79,19 +79,19 @@ export class MalformedBlock extends Error {}
 export class ByteReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  readonly #memory: ColumnMemory | undefined;
+  readonly #kernels: Kernels | undefined;
   #at = 0;
 
-  /** Columns that are read are in `memory`, if it is passed. */
-  constructor(bytes: Uint8Array, memory?: ColumnMemory) {
+  /** Columns are read with `kernels`. */
+  constructor(bytes: Uint8Array, kernels?: Kernels) {
     this.#bytes = bytes;
-    this.#memory = memory;
+    this.#kernels = kernels;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** A column with arbitrary numbers, to read into. */
-  newColumn(count: number): Float64Array {
-    return this.#memory?.column(count) ?? new Float64Array(count);
+  get kernels(): Kernels {
+    invariant(this.#kernels !== undefined, "columns are read with kernels");
+    return this.#kernels;
   }
 
   u8(): number {

@@ -68,7 +68,8 @@ export function writeColumn(
 export function readColumn(reader: ByteReader, count: number, divisor = 1): Float64Array {
   const predictor = predictors[reader.u8()];
   if (predictor === undefined || predictor.first > count) throw new MalformedBlock("no such predictor");
-  const column = reader.newColumn(count);
+  const { kernels } = reader;
+  const column = kernels.column(count);
   for (let index = 0; index < predictor.first; index++) column[index] = reader.zigzag();
   if (count === predictor.first) {
     divide(column, divisor);
@@ -77,13 +78,12 @@ export function readColumn(reader: ByteReader, count: number, divisor = 1): Floa
   const residuals = readResiduals(reader, count - predictor.first);
   if (
     predictor.restoreSmall !== undefined &&
-    Math.abs(column[0]!) <= smallFirstMax &&
+    (predictor.first === 0 || Math.abs(column[0]!) <= smallFirstMax) &&
     residuals.symbols.length * largestOf(residuals) <= smallSumMax
   ) {
-    // The residuals are in the second half of the column, where each is read before it is overwritten.
-    const small = new Int32Array(column.buffer, 0, 2 * count).subarray(count + predictor.first);
-    fillSmallResiduals(residuals, small);
-    predictor.restoreSmall(small, column, divisor);
+    const small = kernels.smallResiduals(residuals);
+    for (const { index, residual } of residuals.outside) small[index] = residual;
+    predictor.restoreSmall(kernels, { residuals: small, column, divisor });
     return column;
   }
   fillResiduals(residuals, column.subarray(predictor.first));
@@ -146,18 +146,6 @@ function readResiduals(reader: ByteReader, count: number): Residuals {
 function largestOf({ base, rawBits, outside }: Residuals): number {
   const largest = Math.max(Math.abs(base), Math.abs(base + symbolsMax * 2 ** rawBits));
   return outside.reduce((max, { residual }) => Math.max(max, Math.abs(residual)), largest);
-}
-
-function fillSmallResiduals(
-  { base, rawBits, symbols, low, outside }: Residuals,
-  residuals: Int32Array,
-): void {
-  const count = symbols.length;
-  if (rawBits === 0) for (let index = 0; index < count; index++) residuals[index] = base + symbols[index]!;
-  else
-    for (let index = 0; index < count; index++)
-      residuals[index] = base + (symbols[index]! << rawBits) + low[index]!;
-  for (const { index, residual } of outside) residuals[index] = residual;
 }
 
 function fillResiduals(

@@ -1,9 +1,9 @@
 // Encodes the values of a block of numbers with the codec that makes them smallest.
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
-import type { ColumnMemory } from "./column-memory.ts";
 import { type BlockSection, compressSection } from "./compress.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
 import { readDictionary, writeDictionary } from "./dictionary.ts";
+import type { Kernels } from "./kernels.ts";
 import { readOrdinals, writeOrdinals } from "./ordinals.ts";
 import { rawBytes, readRaw } from "./raw.ts";
 
@@ -33,17 +33,13 @@ export function writeNumbers(values: Float64Array): BlockSection {
 }
 
 /** The reverse of `writeNumbers` for `count` values. */
-export function readNumbers(
-  { codec, bytes }: BlockSection,
-  count: number,
-  memory?: ColumnMemory,
-): Float64Array {
-  const reader = new ByteReader(bytes, memory);
+export function readNumbers({ codec, bytes }: BlockSection, count: number, kernels: Kernels): Float64Array {
+  const reader = new ByteReader(bytes, kernels);
   switch (codec) {
     case numberCodecs.constant:
-      return new Float64Array(count).fill(reader.f64());
+      return kernels.column(count).fill(reader.f64());
     case numberCodecs.raw:
-      return readRaw(reader.bytes(count * numberBytes));
+      return readRaw(reader.bytes(count * numberBytes), kernels);
     case numberCodecs.decimal:
       return readDecimals(reader, count, "exact");
     case numberCodecs.roundedDecimal:

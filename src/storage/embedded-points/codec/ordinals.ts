@@ -43,8 +43,8 @@ export function readOrdinals(reader: ByteReader, count: number): Float64Array {
     throw new MalformedBlock(`${storedBits} of ${lowBits} low bits`);
   const ordinals = readColumn(reader, count);
   const low = storedBits === 0 ? new Uint32Array(count) : readPacked(reader, count, storedBits);
-  const values = new Float64Array(count);
-  const halves = new Uint32Array(values.buffer);
+  const values = reader.kernels.column(count);
+  const halves = new Uint32Array(values.buffer, values.byteOffset, count * 2);
   const highScale = 2 ** (32 - lowBits);
   for (let index = 0; index < count; index++) {
     const ordinal = ordinals[index]!;

@@ -3,6 +3,8 @@
 // The formulas are in FORMAT.md ("Columns"). Each step is exact or rounds as IEEE 754 specifies, so a reader
 // repeats the calculation of the writer.
 
+import type { Kernels } from "./kernels.ts";
+
 interface Predictor {
   /** Count of numbers at the start that are not predicted. */
   readonly first: number;
@@ -10,16 +12,22 @@ interface Predictor {
   residualsOf(column: Float64Array): Float64Array;
   /** Replaces the residuals after the first numbers of the column by the numbers. */
   restore(column: Float64Array): void;
-  /**
-   * `restore` in integers of 32 bits, four times as fast: from the residuals of a column that starts within
-   * 2^26 and whose residuals sum up to at most 2^29. Divides each number.
-   */
-  restoreSmall?(residuals: Int32Array, column: Float64Array, divisor: number): void;
+  /** `restore` in integers of 32 bits, several times as fast. Divides each number. */
+  restoreSmall?(kernels: Kernels, small: SmallColumn): void;
+}
+
+/** A column that starts within 2^26, and whose residuals sum up to at most 2^29. */
+interface SmallColumn {
+  readonly residuals: Int32Array;
+  /** Has the first numbers, which are not predicted. */
+  readonly column: Float64Array;
+  readonly divisor: number;
 }
 
 /** By their ids in FORMAT.md. */
 export const predictors: readonly Predictor[] = [nothing(), previous(), line(), smoothed(4), smoothed(16)];
 
+const numberBytes = Float64Array.BYTES_PER_ELEMENT;
 /** Too few numbers for a choice: each is predicted to equal the one before. */
 const countToChoose = 8;
 const runs = 4;
@@ -30,9 +38,8 @@ function nothing(): Predictor {
     first: 0,
     residualsOf: (column) => column,
     restore: () => undefined,
-    restoreSmall(residuals, column, divisor) {
-      const count = column.length;
-      for (let index = 0; index < count; index++) column[index] = residuals[index]! / divisor;
+    restoreSmall({ restore }, { residuals, column, divisor }) {
+      restore.restoreNothing(residuals.byteOffset, residuals.length, divisor, column.byteOffset);
     },
   };
 }
@@ -60,14 +67,11 @@ function previous(): Predictor {
         column[index] = number;
       }
     },
-    restoreSmall(residuals, column, divisor) {
-      const count = residuals.length;
-      let number = column[0]! | 0;
-      column[0] = number / divisor;
-      for (let index = 0; index < count; index++) {
-        number = (number + residuals[index]!) | 0;
-        column[index + 1] = number / divisor;
-      }
+    restoreSmall({ restore }, { residuals, column, divisor }) {
+      const first = column[0]!;
+      column[0] = first / divisor;
+      const after = column.byteOffset + numberBytes;
+      restore.restorePrevious(residuals.byteOffset, residuals.length, first, divisor, after);
     },
   };
 }
@@ -127,18 +131,12 @@ function smoothed(parts: number): Predictor {
         mean += residual * part;
       }
     },
-    restoreSmall(residuals, column, divisor) {
-      const count = residuals.length;
-      const bits = 31 - Math.clz32(parts);
-      const half = parts >> 1;
-      // The mean in parts.
-      let mean = (column[0]! * parts) | 0;
-      column[0] = column[0]! / divisor;
-      for (let index = 0; index < count; index++) {
-        const residual = residuals[index]!;
-        column[index + 1] = (((mean + half) >> bits) + residual) / divisor;
-        mean = (mean + residual) | 0;
-      }
+    restoreSmall({ restore }, { residuals, column, divisor }) {
+      const first = column[0]!;
+      column[0] = first / divisor;
+      const bits = Math.log2(parts);
+      const after = column.byteOffset + numberBytes;
+      restore.restoreSmoothed(residuals.byteOffset, residuals.length, first, bits, divisor, after);
     },
   };
 }

@@ -2,6 +2,7 @@
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { readColumn, writeColumn } from "./column.ts";
 import { type BlockSection, compressSection } from "./compress.ts";
+import type { Kernels } from "./kernels.ts";
 
 const stringCodec = 16;
 
@@ -40,8 +41,8 @@ export function writeStrings(values: readonly string[]): BlockSection {
 }
 
 /** The reverse of `writeStrings` for `count` values. */
-export function readStrings({ bytes }: BlockSection, count: number): string[] {
-  const reader = new ByteReader(bytes);
+export function readStrings({ bytes }: BlockSection, count: number, kernels: Kernels): string[] {
+  const reader = new ByteReader(bytes, kernels);
   const encoding = encodings[reader.u8()];
   const distinct = reader.u32();
   if (encoding === undefined || distinct === 0 || distinct > count)

@@ -4,7 +4,7 @@
 // The layout is in FORMAT.md ("Symbols"). The writer goes from the last symbol to the first, and the reader
 // takes the bits from their end, so that it gets the symbols in order. Each step of a coder waits for the one
 // before it, so long columns have four coders that take turns: the processor runs their steps in parallel.
-import { BitReader, BitWriter, bitsBefore } from "./bits.ts";
+import { BitWriter } from "./bits.ts";
 import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
 import { compress, decompress } from "./compress.ts";
 
@@ -74,19 +74,17 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
 /** The reverse of `writeSymbols` for `count` symbols. */
 export function readSymbols(reader: ByteReader, count: number): Uint8Array {
   const form = reader.u8();
-  if (form === logOfZeros) return new Uint8Array(count);
-  if (form === logOfCompressed) return decompress(reader.bytes(reader.varint()), count);
+  if (form === logOfZeros) return reader.kernels.bytes(new Uint8Array(count));
+  if (form === logOfCompressed) return reader.kernels.bytes(decompress(reader.bytes(reader.varint()), count));
   const coders = form < fourCoders ? 1 : 4;
   const log = coders === 1 ? form : form - fourCoders;
   const kinds = reader.u8() + 1;
   if (log < logMin || log > logMax || kinds * 2 > 1 << log)
     throw new MalformedBlock(`${kinds} symbols in ${log} bits`);
-  const length = reader.varint();
-  const bytes = reader.bytes(Math.ceil(length / 32) * 4);
-  const bits = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-  const { levels, bitsTaken: start } = readLevels(new BitReader(bits), kinds);
-  const symbols = new Uint8Array(count);
-  decodeSteps(symbols, readerStepsOf(stateTableOf(levels, log), log), coders, { bits, start, end: length });
+  const end = reader.varint();
+  const bits = reader.bytes(Math.ceil(end / 32) * 4);
+  const { symbols, outcome } = reader.kernels.decodeSymbols({ bits, end, kinds, log, coders }, count);
+  if (outcome !== "exact") throw new MalformedBlock(`the stream of symbols ${outcome}`);
   return symbols;
 }
 
@@ -135,84 +133,6 @@ function encodeGroups(
     a = states[(a >>> bitsA) + stateAdded[symbolA]!]!;
   }
   current.set([a, b, c, d]);
-}
-
-/** The stream of symbols: from bit `start` up to bit `end`. */
-interface SymbolBits {
-  readonly bits: DataView;
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Fills `symbols`. Throws unless the stream has exactly their bits. */
-function decodeSteps(
-  symbols: Uint8Array,
-  steps: Uint32Array,
-  coders: 1 | 4,
-  { bits, start, end }: SymbolBits,
-): void {
-  const log = 31 - Math.clz32(steps.length);
-  const current = new Int32Array(coders);
-  let at = end;
-  for (let coder = 0; coder < coders; coder++) {
-    if (at - log < start) throw new MalformedBlock("the stream of symbols ends early");
-    current[coder] = bitsBefore(bits, at, log);
-    at -= log;
-  }
-  let index = 0;
-  if (coders === 4) ({ index, at } = decodeGroups(symbols, steps, current, { bits, start, end: at }));
-  const count = symbols.length;
-  for (; index < count; index++) {
-    const coder = index & (coders - 1);
-    const step = steps[current[coder]!]!;
-    symbols[index] = step;
-    const taken = (step >>> 8) & 15;
-    if (at - taken < start) throw new MalformedBlock("the stream of symbols ends early");
-    current[coder] = (step >>> 12) + bitsBefore(bits, at, taken);
-    at -= taken;
-  }
-  if (at !== start || current.some((state) => state !== 0))
-    throw new MalformedBlock("the stream of symbols ends elsewhere");
-}
-
-/** The part of `decodeSteps` for whole groups of four symbols. */
-function decodeGroups(
-  symbols: Uint8Array,
-  steps: Uint32Array,
-  current: Int32Array,
-  { bits, start, end }: SymbolBits,
-): { index: number; at: number } {
-  let [a, b, c, d] = [current[0]!, current[1]!, current[2]!, current[3]!];
-  const last = symbols.length - 4;
-  let at = end;
-  let index = 0;
-  for (; index <= last && at >= start; index += 4) {
-    const stepA = steps[a]!;
-    const stepB = steps[b]!;
-    const stepC = steps[c]!;
-    const stepD = steps[d]!;
-    symbols[index] = stepA;
-    symbols[index + 1] = stepB;
-    symbols[index + 2] = stepC;
-    symbols[index + 3] = stepD;
-    // Two steps take at most 24 bits. Those before `at` are shifted to the top of the word.
-    const bitsA = (stepA >>> 8) & 15;
-    const bitsB = (stepB >>> 8) & 15;
-    const byteOfB = Math.max(0, ((at + 7) >> 3) - 4);
-    const ab = bits.getUint32(byteOfB, true) << (byteOfB * 8 - at);
-    at -= bitsA + bitsB;
-    const bitsC = (stepC >>> 8) & 15;
-    const bitsD = (stepD >>> 8) & 15;
-    const byteOfD = Math.max(0, ((at + 7) >> 3) - 4);
-    const cd = bits.getUint32(byteOfD, true) << (byteOfD * 8 - at);
-    at -= bitsC + bitsD;
-    a = (stepA >>> 12) + ((ab >>> 1) >>> (31 - bitsA));
-    b = (stepB >>> 12) + (((ab << bitsA) >>> 1) >>> (31 - bitsB));
-    c = (stepC >>> 12) + ((cd >>> 1) >>> (31 - bitsC));
-    d = (stepD >>> 12) + (((cd << bitsC) >>> 1) >>> (31 - bitsD));
-  }
-  current.set([a, b, c, d]);
-  return { index, at };
 }
 
 const hashSlots = 4096;
@@ -266,18 +186,6 @@ function writeLevels(levels: Uint8Array, out: BitWriter): void {
   }
 }
 
-function readLevels(bits: BitReader, kinds: number): { levels: Uint8Array; bitsTaken: number } {
-  const levels = new Uint8Array(kinds);
-  let level = 0;
-  for (let symbol = 0; symbol < kinds; symbol++) {
-    const change = bits.gamma();
-    level += change & 1 ? -(change + 1) / 2 : change / 2;
-    if (level < 0 || level > levelMax) throw new MalformedBlock(`a level of ${level}`);
-    levels[symbol] = level;
-  }
-  return { levels, bitsTaken: bits.taken };
-}
-
 /** Distributes the 2^log states over the symbols by their levels. */
 function stateTableOf(levels: Uint8Array, log: number): StateTable {
   const size = 1 << log;
@@ -304,7 +212,6 @@ function frequenciesOf(levels: Uint8Array, size: number): Uint32Array {
     weight += weights[levels[symbol]!]!;
     if (levels[symbol]! > levels[heaviest]!) heaviest = symbol;
   }
-  if (present === 0) throw new MalformedBlock("no symbols");
   let rest = size;
   for (let symbol = 0; symbol < levels.length; symbol++) {
     const level = levels[symbol]!;
@@ -344,21 +251,4 @@ function writerTablesOf({ frequencies, spread }: StateTable, log: number): Write
   }
   for (let state = 0; state < size; state++) states[positions[spread[state]!]!++] = size + state;
   return { states, bitsAdded, stateAdded };
-}
-
-/**
- * For each state: its symbol, then in 4 bits the number of bits to take, then the number to add to these
- * bits.
- */
-function readerStepsOf({ frequencies, spread }: StateTable, log: number): Uint32Array {
-  const size = 1 << log;
-  const numbers = frequencies.slice();
-  const steps = new Uint32Array(size);
-  for (let state = 0; state < size; state++) {
-    const symbol = spread[state]!;
-    const next = numbers[symbol]!++;
-    const bits = log - (31 - Math.clz32(next));
-    steps[state] = symbol | (bits << 8) | (((next << bits) - size) << 12);
-  }
-  return steps;
 }

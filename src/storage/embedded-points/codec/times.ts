@@ -2,8 +2,8 @@
 // and other times as differences from a regular beat.
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
-import type { ColumnMemory } from "./column-memory.ts";
 import type { BlockSection } from "./compress.ts";
+import type { Kernels } from "./kernels.ts";
 
 const timeCodecs = { regular: 0, grid: 1, beat: 2 } as const;
 
@@ -54,15 +54,15 @@ export function writeTimes(times: Float64Array): BlockSection {
 export function readTimes(
   { codec, bytes }: BlockSection,
   bounds: TimeBounds,
-  memory?: ColumnMemory,
+  kernels: Kernels,
 ): Float64Array {
-  const reader = new ByteReader(bytes, memory);
+  const reader = new ByteReader(bytes, kernels);
   const { count, firstMs, lastMs } = bounds;
   switch (codec) {
     case timeCodecs.regular: {
-      const times = reader.newColumn(count);
+      const times = kernels.column(count);
       const stepMs = count === 1 ? 0 : (lastMs - firstMs) / (count - 1);
-      fillSteps(times, { from: 0, to: count, startMs: firstMs, stepMs });
+      kernels.fillTimes(times, { from: 0, to: count, startMs: firstMs, stepMs });
       return times;
     }
     case timeCodecs.grid:
@@ -76,13 +76,6 @@ export function readTimes(
     default:
       throw new MalformedBlock(`time codec ${codec}`);
   }
-}
-
-function fillSteps(
-  times: Float64Array,
-  { from, to, startMs, stepMs }: { from: number; to: number; startMs: number; stepMs: number },
-): void {
-  for (let index = from; index < to; index++) times[index] = startMs + (index - from) * stepMs;
 }
 
 function isRegular(times: Float64Array): boolean {
@@ -149,17 +142,18 @@ function writeGrid({ jumps, deviations }: TimeGrid, writer: ByteWriter): void {
 
 function readGrid(reader: ByteReader, { count, firstMs }: TimeBounds): Float64Array {
   const stepMs = reader.varint();
-  const times = reader.newColumn(count);
+  const { kernels } = reader;
+  const times = kernels.column(count);
   const jumps = countOf(reader, count);
   let index = 0;
   let startMs = firstMs;
   for (let at = 0; at < jumps; at++) {
     const next = within(count, index + reader.varint());
-    fillSteps(times, { from: index, to: next, startMs, stepMs });
+    kernels.fillTimes(times, { from: index, to: next, startMs, stepMs });
     startMs += (next - index) * stepMs + reader.zigzag();
     index = next;
   }
-  fillSteps(times, { from: index, to: count, startMs, stepMs });
+  kernels.fillTimes(times, { from: index, to: count, startMs, stepMs });
   const deviations = countOf(reader, count);
   if (deviations === 0) return times;
   const apart = readColumn(reader, deviations);

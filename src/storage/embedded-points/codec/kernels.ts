@@ -1,0 +1,181 @@
+// The loops over the points of a block, in WebAssembly, and the memory of the columns of one block.
+//
+// scripts/kernels/kernels.ts is their source, and compiles to kernels-binary.ts. They take a third of the
+// time of the same loops in JavaScript, which checks the bounds of each access and has no words of 64 bits.
+import { invariant } from "../../../lib/invariant.ts";
+import { decodeSummary, type Summary, summaryFields } from "../../summary.ts";
+import { kernelsBinary } from "./kernels-binary.ts";
+
+/** A function of scripts/kernels/kernels.ts. */
+type Kernel = (...numbers: readonly number[]) => number;
+
+interface Instance {
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly decodeSymbols: Kernel;
+  readonly unpack: Kernel;
+  readonly fillResiduals: Kernel;
+  readonly restoreNothing: Kernel;
+  readonly restorePrevious: Kernel;
+  readonly restoreSmoothed: Kernel;
+  readonly fillTimes: Kernel;
+  readonly summarise: Kernel;
+}
+
+/** Node has it; its types do not. */
+declare const WebAssembly: {
+  readonly Module: new (binary: Uint8Array) => object;
+  readonly Instance: new (module: object) => { readonly exports: unknown };
+};
+
+const pageBytes = 2 ** 16;
+/** What a kernel stores or loads at once. */
+const alignment = 16;
+/** A kernel also reads bytes beside packed bits, but uses none of them. */
+const besideBytes = 8;
+const numberBytes = Float64Array.BYTES_PER_ELEMENT;
+/** The place of the summary that was calculated last. */
+const summaryAt = alignment;
+/** Of the columns. */
+const firstByte = 2 * alignment + numberBytes * summaryFields;
+/** What the kernel returns for a stream of symbols. */
+const outcomes = ["exact", "ends early", "ends elsewhere", "has malformed levels"] as const;
+/** Levels, steps and spread of at most 256 symbols and 2^12 states. */
+const tableBytes = 4 * 256 + 4 * 4096 + 4096;
+
+/** A stream of symbols, as in FORMAT.md, "Symbols". */
+export interface SymbolStream {
+  readonly bits: Uint8Array;
+  /** Number of bits. */
+  readonly end: number;
+  /** Symbols in the table. */
+  readonly kinds: number;
+  readonly log: number;
+  readonly coders: 1 | 4;
+}
+
+/** Parts of residuals of 32 bits, as in `Residuals` of column.ts. */
+export interface SmallResiduals {
+  readonly base: number;
+  readonly rawBits: number;
+  readonly symbols: Uint8Array;
+  readonly low: Uint32Array;
+}
+
+/** Of one thread. Arrays that it returns are in its memory, until the next block begins. */
+export class Kernels {
+  /** Made for the first block. */
+  #instance: Instance | undefined;
+  /** Everything before this is in use. */
+  #used = firstByte;
+
+  /** Begins a block, which needs at most so many bytes. */
+  begin(bytes: number): void {
+    this.#instance ??= instantiate();
+    const { memory } = this.#instance;
+    this.#used = firstByte;
+    const missing = Math.ceil((bytes + firstByte - memory.buffer.byteLength) / pageBytes);
+    if (missing > 0) memory.grow(missing);
+  }
+
+  /** `count` arbitrary numbers. */
+  column(count: number): Float64Array {
+    const at = this.#take(8 * count);
+    return new Float64Array(this.#all.memory.buffer, at, count);
+  }
+
+  integers(count: number): Int32Array {
+    const at = this.#take(4 * count);
+    return new Int32Array(this.#all.memory.buffer, at, count);
+  }
+
+  /** A copy of these bytes. */
+  bytes(bytes: Uint8Array): Uint8Array {
+    const copy = new Uint8Array(this.#all.memory.buffer, this.#take(bytes.length), bytes.length);
+    copy.set(bytes);
+    return copy;
+  }
+
+  /** Unless the outcome is "exact", the symbols are arbitrary. */
+  decodeSymbols(
+    { bits, end, kinds, log, coders }: SymbolStream,
+    count: number,
+  ): { readonly symbols: Uint8Array; readonly outcome: (typeof outcomes)[number] } {
+    const { decodeSymbols, memory } = this.#all;
+    const tables = this.#take(tableBytes);
+    const { byteOffset } = this.bytes(bits);
+    const symbols = new Uint8Array(memory.buffer, this.#take(count), count);
+    const outcome = decodeSymbols(byteOffset, end, kinds, log, coders, tables, symbols.byteOffset, count);
+    return { symbols, outcome: outcomes[outcome]! };
+  }
+
+  /** `count` numbers of `width` (1 to 32) bits. */
+  unpack(packed: Uint8Array, count: number, width: number): Uint32Array {
+    const numbers = new Uint32Array(this.#all.memory.buffer, this.#take(4 * count), count);
+    this.#all.unpack(this.bytes(packed).byteOffset, count, width, numbers.byteOffset);
+    return numbers;
+  }
+
+  smallResiduals({ base, rawBits, symbols, low }: SmallResiduals): Int32Array {
+    const count = symbols.length;
+    const residuals = this.integers(count);
+    const at = residuals.byteOffset;
+    this.#all.fillResiduals(symbols.byteOffset, low.byteOffset, rawBits, base, at, count);
+    return residuals;
+  }
+
+  /** The loops of predictor.ts. All arrays are in this memory. */
+  get restore(): Pick<Instance, "restoreNothing" | "restorePrevious" | "restoreSmoothed"> {
+    return this.#all;
+  }
+
+  /** Sets the times in [from, to) to startMs, startMs + stepMs and so on. */
+  fillTimes(
+    times: Float64Array,
+    { from, to, startMs, stepMs }: { from: number; to: number; startMs: number; stepMs: number },
+  ): void {
+    this.#all.fillTimes(times.byteOffset + 8 * from, to - from, startMs, stepMs);
+  }
+
+  /**
+   * Summarises the points with indexes in [from, to): at least one, in ascending order of time. Copies them
+   * into the memory if they are elsewhere, in place of a decoded block.
+   */
+  summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary {
+    invariant(from < to, "a summary has points");
+    const count = to - from;
+    const isElsewhere = this.#isElsewhere(times) || this.#isElsewhere(values);
+    if (isElsewhere) this.begin(2 * numberBytes * count + 4 * alignment);
+    const place = (column: Float64Array) =>
+      isElsewhere ? this.#copy(column.subarray(from, to)) : column.byteOffset + numberBytes * from;
+    const [timesAt, valuesAt] = [place(times), place(values)];
+    const summary = new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields);
+    this.#all.summarise(timesAt, valuesAt, count, summaryAt);
+    return decodeSummary(summary);
+  }
+
+  #isElsewhere({ buffer }: Float64Array): boolean {
+    return buffer !== this.#instance?.memory.buffer;
+  }
+
+  #copy(column: Float64Array): number {
+    const copy = this.column(column.length);
+    copy.set(column);
+    return copy.byteOffset;
+  }
+
+  get #all(): Instance {
+    return this.#instance!;
+  }
+
+  /** The place of so many bytes, with space for the bytes beside. */
+  #take(bytes: number): number {
+    const at = this.#used;
+    this.#used = Math.ceil((at + bytes + besideBytes) / alignment) * alignment;
+    return at;
+  }
+}
+
+function instantiate(): Instance {
+  const compiled = new WebAssembly.Module(Buffer.from(kernelsBinary, "base64"));
+  return new WebAssembly.Instance(compiled).exports as Instance;
+}
