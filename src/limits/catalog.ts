@@ -29,6 +29,11 @@ export const catalogLimits = {
     "records",
     "Records that are added to a new index of the catalog between two progress messages.",
   ),
+  recordsCountedAtOnce: limit(
+    10_000,
+    "records",
+    "Raw rows that are counted in one statement, between which other reads of the catalog run.",
+  ),
   catalogReadersMax: limit(8, "transactions", "Catalog reads open at the same time. Further ones wait."),
   catalogPieceLength: limit(
     2 ** 18,

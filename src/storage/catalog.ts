@@ -112,7 +112,11 @@ export interface CatalogReader {
   /** Returns the records with these ids, in the order of `ids`; omits ids that do not exist. */
   get<Row extends Stored>(table: Table<Row>, ids: readonly number[]): Promise<Row[]>;
   search<Row extends object>(table: Table<Row>, question: RankedQuery): Promise<Row[]>;
-  count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number>;
+  /**
+   * Counts in parts along `unique`, if it is passed, and other reads run between them. The filter leaves no
+   * two records with the same value in this column, and an index has them in this order.
+   */
+  count<Row extends object>(table: Table<Row>, filter: Filter, unique?: keyof Row & string): Promise<number>;
   /** Returns at most `parts - 1` positions that cut the collection into parts of about equal size. */
   divide<Row extends object>(
     table: Table<Row>,

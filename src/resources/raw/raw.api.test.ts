@@ -5,6 +5,7 @@ import { contextWith } from "../../../test/support/context.ts";
 import { refusal } from "../../../test/support/refusal.ts";
 import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import type { Capability } from "../../access/capabilities.ts";
+import { limits } from "../../limits.ts";
 import { everything, oneOf } from "../../query/filter.ts";
 import { projectIds } from "../projects/projects.ts";
 import { createTables, listTables } from "./raw.ts";
@@ -447,4 +448,18 @@ test("a page counts the rows of its table on request, without those that its fil
   assert.equal(await countOf("includeRowCount=true"), 3);
   assert.equal(await countOf("includeRowCount=true&startKey=b"), 3);
   assert.equal(await countOf("includeRowCount=true&maxLastUpdatedTime=1"), 0);
+});
+
+test("rows that are counted in several parts are each counted once", async () => {
+  const path = await tableOf('{"key":"last"}');
+  const most = limits.recordsCountedAtOnce;
+  const counted = async () => {
+    const { json } = await ok(`GET ${path}?limit=1&columns=,&includeRowCount=true`);
+    return (json as { data: { rowCount: number } }).data.rowCount;
+  };
+  for (const [part, rows] of [most - 1, most, 1].entries()) {
+    const items = Array.from({ length: rows }, (_, row) => `{"key":"${part} ${row}"}`);
+    await ok(`POST ${path}/create`, `{"items":[${items.join(",")}]}`);
+    assert.equal(await counted(), [most, 2 * most, 2 * most + 1][part]);
+  }
 });

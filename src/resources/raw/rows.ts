@@ -148,6 +148,6 @@ export async function countRows(ctx: RequestContext, name: TableName, filter: Fi
   const permitted = permittedRecords(ctx.caller, "rawAcl", "READ");
   return ctx.catalog.read(ctx.projectId, async (tx) => {
     const { id } = await existingTable(tx, permitted, name);
-    return tx.count(rawRowTable, and(equals("tableId", id), filter));
+    return tx.count(rawRowTable, and(equals("tableId", id), filter), "key");
   });
 }

@@ -5,6 +5,7 @@ import { wellFormed } from "../../lib/text.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
 import { type AnyTable, linksTo, type TableColumn } from "../catalog.ts";
+import type { Values } from "./dialect.ts";
 
 /** The column of project tables with the project of a record; resource modules never see it. */
 export const projectColumn = "in_project";
@@ -115,3 +116,11 @@ export function checkTables(tables: readonly AnyTable[]): void {
     }
   }
 }
+
+/** Compares rows of values by those at these places. */
+export const comparingAt =
+  (places: readonly number[]) =>
+  (one: Values, other: Values): number => {
+    const place = places.find((at) => one[at] !== other[at]);
+    return place === undefined ? 0 : one[place]! < other[place]! ? -1 : 1;
+  };

@@ -4,7 +4,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { cutsOf } from "../../query/evaluate.ts";
-import { type Filter, oneOf } from "../../query/filter.ts";
+import { and, between, type Filter, oneOf } from "../../query/filter.ts";
 import { LengthBound } from "../../query/length-bound.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import type { OrderBy, Position } from "../../query/page.ts";
@@ -27,17 +27,9 @@ import type { Database, Db, SqlExpression, Values } from "./dialect.ts";
 import { orderList, pageRanges, sortedBy } from "./keyset.ts";
 import { readInOrder } from "./ordered-read.ts";
 import { bestIds, rankTerm, scanOf } from "./ranked-search.ts";
-import { columnOf, decodeRows, projectColumn, storedValue } from "./tables.ts";
+import { columnOf, comparingAt, decodeRows, projectColumn, storedValue } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
-
-/** Compares rows of values by those at these places. */
-const comparingAt =
-  (places: readonly number[]) =>
-  (one: Values, other: Values): number => {
-    const place = places.find((at) => one[at] !== other[at]);
-    return place === undefined ? 0 : one[place]! < other[place]! ? -1 : 1;
-  };
 
 interface Binding {
   readonly database: Database;
@@ -114,11 +106,34 @@ export class SqlTransaction implements CatalogWriter {
     return this.#select<Row>(table, sql`where ${where} order by ${terms} ${part}`, { bound });
   }
 
-  async count<Row extends object>(table: Table<Row>, filter: Filter): Promise<number> {
+  async count<Row extends object>(
+    table: Table<Row>,
+    filter: Filter,
+    unique?: keyof Row & string,
+  ): Promise<number> {
+    let total = 0;
+    let rest = filter;
+    if (unique !== undefined)
+      for (let last = await this.#placeOfPart(table, rest, unique); last !== undefined; ) {
+        total += limits.recordsCountedAtOnce;
+        rest = and(filter, between(unique, { from: { value: last, inclusive: false } }));
+        last = await this.#placeOfPart(table, rest, unique);
+      }
     const { rows } = await sql<{ count: number }>`
-      select count(*) as count from ${sql.table(table.name)} where ${this.#where(table, filter)}
+      select count(*) as count from ${sql.table(table.name)} where ${this.#where(table, rest)}
     `.execute(this.#db);
-    return rows[0]!.count;
+    return total + rows[0]!.count;
+  }
+
+  /** The value at the end of the first `recordsCountedAtOnce` records; undefined when there are fewer. */
+  async #placeOfPart(table: AnyTable, filter: Filter, unique: string): Promise<string | number | undefined> {
+    const order: readonly OrderBy[] = [{ field: unique, direction: "ascending" }];
+    const { rows } = await sql<{ place: string | number }>`
+      select ${columnRef(table, unique)} as place from ${sql.table(table.name)}
+      where ${this.#where(table, filter)} order by ${orderList(table, { order, filter })}
+      limit 1 offset ${limits.recordsCountedAtOnce - 1}
+    `.execute(this.#db);
+    return rows[0]?.place;
   }
 
   async divide<Row extends object>(

@@ -1,8 +1,7 @@
 // Made by `npm run kernels`.
 
 /** The SHA-256 of scripts/kernels/kernels.ts, of which this was made. */
-export const kernelsSource =
-  "a2d22fac123233ab0b02cd64fee3229c8b306ac26e593238537eec9c5afb8a81";
+export const kernelsSource = "a2d22fac123233ab0b02cd64fee3229c8b306ac26e593238537eec9c5afb8a81";
 
 /** In base64. */
 export const kernelsBinary = `
