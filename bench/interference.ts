@@ -1,8 +1,10 @@
-// W10: how long small requests take while points are loaded at full speed over four other connections.
+// W10: how long small requests take while points are loaded at full speed over four other connections, and
+// while backups of what was loaded are made at the same time.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { Connection, expectSuccess, type RequestBytes } from "./http.ts";
 import type { Load } from "./load-thread.ts";
+import { repeatBackups } from "./repeated-backups.ts";
 import { get, post } from "./systems/millrace.ts";
 import type { Running } from "./systems/system.ts";
 import { type Figures, percentile } from "./workloads.ts";
@@ -23,11 +25,30 @@ const setsPerSecond = 4;
 /** Between two small requests, so that they do not become a load of their own. */
 const pauseMs = 2;
 
+type Times = Readonly<Record<"asset" | "latest" | "load", number>>;
+
 /** One round on a fresh server; throws when a request is refused. */
-export async function measureInterference(
+export async function measureInterference(running: Running, scale: InterferenceScale): Promise<Figures> {
+  const { asset, latest, load } = await timesUnderLoad(running, scale);
+  return { W10asset: asset, W10latest: latest, W10load: load };
+}
+
+/** The same with backups, one after the other. */
+export async function measureBackupInterference(
   running: Running,
-  { seconds }: InterferenceScale,
+  scale: InterferenceScale,
 ): Promise<Figures> {
+  const stop = new AbortController();
+  const backups = repeatBackups(running, stop.signal);
+  const { asset, latest, load } = await timesUnderLoad(running, scale).finally(() => stop.abort());
+  const { backups: made, pausedMsMax } = await backups;
+  return {
+    ...{ W10backupAsset: asset, W10backupLatest: latest, W10backupLoad: load },
+    ...{ W10backups: made, W10backupPause: pausedMsMax },
+  };
+}
+
+async function timesUnderLoad(running: Running, { seconds }: InterferenceScale): Promise<Times> {
   const connection = await Connection.open(running.port);
   const load: Load = { port: running.port, series: seriesCount, sets: seconds * setsPerSecond };
   const names = Array.from({ length: load.sets * seriesCount }, (_, at) => `load${at}`);
@@ -47,7 +68,7 @@ export async function measureInterference(
     }
     loader.postMessage("stop");
     const [rate] = await once(loader, "message");
-    return { W10asset: percentile(assets, 0.99), W10latest: percentile(latest, 0.99), W10load: rate };
+    return { asset: percentile(assets, 0.99), latest: percentile(latest, 0.99), load: rate };
   } finally {
     await loader.terminate();
     connection.close();

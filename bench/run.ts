@@ -7,7 +7,12 @@ import { fullCluster, measureCluster, quickCluster } from "./cluster.ts";
 import { measureCodecs } from "./codecs.ts";
 import { fullConnectors, measureConnectors, quickConnectors } from "./connectors.ts";
 import { consoleParts, measureConsole } from "./console/console.ts";
-import { fullInterference, measureInterference, quickInterference } from "./interference.ts";
+import {
+  fullInterference,
+  measureBackupInterference,
+  measureInterference,
+  quickInterference,
+} from "./interference.ts";
 import { measureLate } from "./late.ts";
 import { measureLines } from "./line-protocol.ts";
 import { measureMachine } from "./machine.ts";
@@ -98,8 +103,11 @@ const groups: readonly Group[] = [
   },
   {
     names: ["W10"],
-    measure: (open, isQuick) =>
-      open((running) => measureInterference(running, isQuick ? quickInterference : fullInterference)),
+    async measure(open, isQuick) {
+      const scale = isQuick ? quickInterference : fullInterference;
+      const alone = await open((running) => measureInterference(running, scale));
+      return { ...alone, ...(await open((running) => measureBackupInterference(running, scale))) };
+    },
   },
   {
     names: ["W13"],

@@ -7,7 +7,17 @@ import { beginningOf, occurrences, type Running, type System, type Window } from
 export interface Workload {
   readonly name: string;
   readonly what: string;
-  readonly unit: "points/s" | "requests/s" | "assets/s" | "rows/s" | "of W1" | "s" | "ms" | "bytes" | "MiB";
+  readonly unit:
+    | "points/s"
+    | "requests/s"
+    | "assets/s"
+    | "rows/s"
+    | "of W1"
+    | "s"
+    | "ms"
+    | "bytes"
+    | "MiB"
+    | "count";
   /** Against the best peer: at least (rates) or at most (times and sizes) this ratio; absent: no bar. */
   readonly bar?: number;
   /** Where there is no peer: at least (rates) or at most (times) this figure. */
@@ -31,6 +41,16 @@ export const workloads = {
   W10asset: { name: "W10", what: "one asset while points are loaded, p99", unit: "ms", bound: 25 },
   W10latest: { name: "W10", what: "latest of one series meanwhile, p99", unit: "ms", bound: 25 },
   W10load: { name: "W10", what: "points loaded meanwhile", unit: "points/s" },
+  W10backupAsset: {
+    name: "W10",
+    what: "one asset, with backups at the same time, p99",
+    unit: "ms",
+    bound: 25,
+  },
+  W10backupLatest: { name: "W10", what: "latest of one series meanwhile, p99", unit: "ms", bound: 25 },
+  W10backupLoad: { name: "W10", what: "points loaded meanwhile", unit: "points/s" },
+  W10backups: { name: "W10", what: "backups made meanwhile, one after the other", unit: "count" },
+  W10backupPause: { name: "W10", what: "the longest wait of changes of the catalog", unit: "ms" },
   W11create: { name: "W11", what: "create assets, 1,000 a request", unit: "assets/s", bound: 20_000 },
   W11page: { name: "W11", what: "page of 1,000 assets by cursor, p50", unit: "ms", bound: 10 },
   W11subtree: { name: "W11", what: "subtree of 10,000 assets, all pages", unit: "ms", bound: 100 },
