@@ -10,9 +10,11 @@ import { openAudit, startAuditWork } from "./audit-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
 import { BackupHistory } from "./backup/backup-history.ts";
 import { measureBackups } from "./backup/backup-metrics.ts";
+import type { BackupPlan } from "./backup/backup-plan.ts";
 import { addBackups } from "./backup/backup-routes.ts";
 import { Backups, type BackupsOptions, outsideOfFolder, refuseNested } from "./backup/backups.ts";
 import { holdable } from "./backup/held-blobs.ts";
+import { Increments, type IncrementsOptions } from "./backup/increments.ts";
 import { ScheduledBackups } from "./backup/scheduled-backups.ts";
 import { isShared, openIds } from "./catalog-backend.ts";
 import { Computing } from "./compute/computing.ts";
@@ -65,6 +67,7 @@ import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./re
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import { processSqlRunner } from "./sql-runner/process-runner.ts";
 import type { Catalog } from "./storage/catalog.ts";
+import { isCopyable } from "./storage/points.ts";
 import { readOnlyBlobs, readOnlyCatalog, readOnlyPoints } from "./storage/read-only.ts";
 import { RowDeletions } from "./storage/row-deletions.ts";
 import { ServerLease } from "./storage/server-lease.ts";
@@ -166,19 +169,37 @@ export async function openApp(
 /** Throws `StartRefused` if the backups of the settings are not possible. */
 async function openBackups(
   { data, catalogUrl, points, blobs, backups: plan, s3 }: Settings,
-  parts: Omit<BackupsOptions, "data" | "refusal" | "plan" | "history" | "s3">,
+  parts: BackupParts,
   opened: AsyncDisposableStack,
 ): Promise<{ readonly backups: Backups; readonly scheduled?: ScheduledBackups }> {
   const refusal = outsideOfFolder({ catalogUrl, points, blobs });
   if (plan && refusal !== undefined) throw new StartRefused(`MILLRACE_BACKUP_TO is not possible: ${refusal}`);
   if (plan) refuseNested(data, plan.place);
   const history = plan && (await BackupHistory.open(data, plan.place));
-  const backups = new Backups({ data, refusal, plan, history, s3, ...parts });
+  const increments = openIncrements({ data, plan, s3 }, parts);
+  const backups = new Backups({ data, refusal, plan, history, increments, s3, ...parts });
   opened.defer(() => backups.stop());
+  if (increments) opened.defer(() => increments.stop());
   await backups.clean();
+  await increments?.clean();
   if (!plan || !history) return { backups };
   const { system, log } = parts;
-  return { backups, scheduled: new ScheduledBackups({ plan, backups, history, s3, system, log }) };
+  return {
+    backups,
+    scheduled: new ScheduledBackups({ plan, backups, increments, history, s3, system, log }),
+  };
+}
+
+type BackupParts = Omit<BackupsOptions, "data" | "refusal" | "plan" | "history" | "increments" | "s3">;
+
+function openIncrements(
+  { plan, ...place }: Pick<IncrementsOptions, "data" | "s3"> & { readonly plan: BackupPlan | undefined },
+  { stores, ...parts }: BackupParts,
+): Increments | undefined {
+  const { catalog, points } = stores;
+  const { journalSeconds } = plan ?? {};
+  if (!plan || journalSeconds === undefined || !isCopyable(points)) return undefined;
+  return new Increments({ ...place, plan: { ...plan, journalSeconds }, catalog, points, ...parts });
 }
 
 interface Ticking {

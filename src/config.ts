@@ -223,6 +223,14 @@ export const described = {
     expected: "three numbers such as 7,4,12",
     isGood: (value) => parseKeep(value) !== undefined,
   },
+  MILLRACE_BACKUP_JOURNAL: {
+    meaning:
+      "Every so many seconds, the server copies what has changed since the last backup, for " +
+      "`millrace restore --until` ([backup.md](backup.md#between-two-backups)); or `off`",
+    byDefault: "off",
+    expected: "off or a number of seconds from 1 to 86400",
+    isGood: (value) => value === "off" || (/^[1-9]\d{0,4}$/.test(value) && Number(value) <= 86_400),
+  },
   MILLRACE_BACKUP_PASSPHRASE_FILE: {
     meaning: "A file with the passphrase of encrypted backups",
     expected: "a path",
@@ -352,12 +360,14 @@ function backupPlan(
   const schedule = parseSchedule(value("MILLRACE_BACKUP_SCHEDULE")!)!;
   const keep = parseKeep(value("MILLRACE_BACKUP_KEEP") ?? "");
   const passphraseFile = value("MILLRACE_BACKUP_PASSPHRASE_FILE");
+  const journal = value("MILLRACE_BACKUP_JOURNAL")!;
   const more = names.find((name) => name.startsWith("MILLRACE_BACKUP_") && given[name] !== undefined);
   if (place === undefined && more) throw new StartRefused(`${more} is set, but MILLRACE_BACKUP_TO is not`);
   if (place === undefined) return undefined;
   return {
     ...{ place: placeNamed(place, folder), schedule },
     ...(keep && { keep }),
+    ...(journal !== "off" && { journalSeconds: Number(journal) }),
     ...(passphraseFile !== undefined && { passphraseFile: resolve(folder, passphraseFile) }),
   };
 }

@@ -28,6 +28,7 @@ const withBackups = {
   backups: {
     ...{ status: "failed", problem, isRunning: false },
     ...{ lastTime: noonMs - 24 * 3_600_000, ageSeconds: 24 * 3_600, nextTime: farMs },
+    reachTime: noonMs - 24 * 3_600_000 + 60_000,
     recent: [
       { startedTime: noonMs, seconds: 2, outcome: "failed" },
       {
@@ -109,6 +110,7 @@ describe("the page of operations", () => {
     await card.getByRole("row", { name: /failed 2 s$/ }).waitFor();
     await card.getByRole("row", { name: /complete and in order 3 MiB 64 KiB 1 min 30 s$/ }).waitFor();
     await card.getByText("2100-01-01").waitFor();
+    await card.getByText("A restore reaches").waitFor();
     await card.getByLabel("Back up now").getByText("millrace backup", { exact: true }).waitFor();
     assert.equal(await page.getByText("The server takes no new data").count(), 0);
     const looks = () => card.getByRole("table").waitFor();

@@ -1,6 +1,6 @@
 // The state of the backups that a server makes by itself, for `/health`, `/metrics` and the console.
 import { type BackupRun, type CompleteRun, isComplete, type Verdict, verdictOf } from "./backup-history.ts";
-import { type BackupPlan, dueTime, isLate } from "./backup-plan.ts";
+import { type BackupPlan, dueTime, incrementLateMs, isLate } from "./backup-plan.ts";
 
 /** The worst is last: a backup that is damaged and late is damaged. */
 export const backupStatuses = [
@@ -10,6 +10,7 @@ export const backupStatuses = [
   "unpruned",
   "unverified",
   "incomplete",
+  "behind",
   "failed",
   "late",
   "damaged",
@@ -24,6 +25,8 @@ export interface BackupHealth {
   /** The time that the last backup has the state of; absent without one. */
   readonly lastTime?: number;
   readonly ageSeconds?: number;
+  /** The newest time that a restore reaches, with increments; absent without them. */
+  readonly reachTime?: number;
   /** When the next backup is due; absent before the first one, which is made by hand. */
   readonly nextTime?: number;
   readonly isRunning: boolean;
@@ -48,14 +51,18 @@ interface Known {
   readonly runs: readonly BackupRun[];
   readonly nowMs: number;
   readonly isRunning: boolean;
+  /** The time of the last increment of this process, or of the backup before it. */
+  readonly reachMs?: number | undefined;
 }
 
-export function backupHealth({ plan, runs, nowMs, isRunning }: Known): BackupHealth {
+export function backupHealth({ plan, runs, nowMs, isRunning, reachMs }: Known): BackupHealth {
   const last = runs.find(isComplete);
+  const reachTime = plan.journalSeconds === undefined ? undefined : (reachMs ?? last?.snapshotMs);
   const nextTime = dueTime(plan.schedule, runs, nowMs);
   return {
-    ...stateOf({ plan, runs, nowMs }),
+    ...stateOf({ plan, runs, nowMs, isRunning, reachTime }),
     ...(last && { lastTime: last.snapshotMs, ageSeconds: Math.round((nowMs - last.snapshotMs) / 1_000) }),
+    ...(reachTime !== undefined && { reachTime }),
     ...(nextTime !== undefined && { nextTime }),
     ...{ isRunning },
     recent: runs.map(shown),
@@ -66,7 +73,9 @@ type State = Pick<BackupHealth, "status" | "problem">;
 
 // Everybody may read `/health`: the reasons, which name folders, are in the log.
 
-function stateOf({ plan, runs, nowMs }: Omit<Known, "isRunning">): State {
+type Judged = Omit<Known, "reachMs"> & { readonly reachTime: number | undefined };
+
+function stateOf({ plan, runs, nowMs, ...increments }: Judged): State {
   const complete = runs.filter(isComplete);
   const [last] = complete;
   if (!last)
@@ -88,9 +97,25 @@ function stateOf({ plan, runs, nowMs }: Omit<Known, "isRunning">): State {
     return { status: "late", problem: failure === undefined ? late : `${late}. ${failure}` };
   }
   if (failure !== undefined) return { status: "failed", problem: failure };
+  const behind = behindOf(plan, nowMs, increments);
+  if (behind !== undefined) return { status: "behind", problem: behind };
   return stateOfComplete(
     last,
     complete.find(({ check }) => check !== undefined),
+  );
+}
+
+/** During a backup, no increment is made. */
+function behindOf(
+  { journalSeconds }: BackupPlan,
+  nowMs: number,
+  { isRunning, reachTime }: Pick<Judged, "isRunning" | "reachTime">,
+): string | undefined {
+  if (isRunning || journalSeconds === undefined || reachTime === undefined) return undefined;
+  if (nowMs - reachTime <= incrementLateMs(journalSeconds)) return undefined;
+  return (
+    `A restore reaches ${new Date(reachTime).toISOString()} at the latest: increments are not made. ` +
+    "The log of the server has the reason"
   );
 }
 

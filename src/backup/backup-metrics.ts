@@ -53,6 +53,10 @@ const figures: Readonly<Record<string, Figure>> = {
     "The time that the last complete backup has the state of",
     ({ lastTime }) => secondsOf(lastTime),
   ],
+  millrace_backup_reach_timestamp_seconds: [
+    "The newest time that a restore reaches, with increments",
+    ({ reachTime }) => secondsOf(reachTime),
+  ],
   millrace_backup_next_timestamp_seconds: [
     "When the next backup is due",
     ({ nextTime }) => secondsOf(nextTime),

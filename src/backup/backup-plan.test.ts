@@ -19,13 +19,17 @@ test("the settings of backups", () => {
     MILLRACE_BACKUP_SCHEDULE: "30 1 * * 1-5 Europe/Oslo",
     MILLRACE_BACKUP_KEEP: "7,4,12",
     MILLRACE_BACKUP_PASSPHRASE_FILE: "passphrase",
+    MILLRACE_BACKUP_JOURNAL: "60",
   };
   assert.deepEqual(settingsOf(all), {
     place: "/mnt/backups",
     schedule: { cron: "30 1 * * 1-5", timeZone: "Europe/Oslo" },
     keep: { days: 7, weeks: 4, months: 12 },
     passphraseFile: "/srv/passphrase",
+    journalSeconds: 60,
   });
+  const s3 = settingsOf({ MILLRACE_BACKUP_TO: "s3://plant/millrace/?endpoint=http://s3:9000" });
+  assert.equal(s3?.place, "s3://plant/millrace?endpoint=http%3A%2F%2Fs3%3A9000");
 });
 
 for (const schedule of ["0 2 * * *", "0 2 * * * Mars/North", "0 25 * * * UTC", "0 0 30 2 * UTC", "daily"])
@@ -41,6 +45,8 @@ test("settings without a folder, and wrong numbers, are refused", () => {
     () => settingsOf({ MILLRACE_BACKUP_TO: "b", MILLRACE_BACKUP_KEEP: "0,0,0" }),
     /three numbers/,
   );
+  const journal = { MILLRACE_BACKUP_TO: "b", MILLRACE_BACKUP_JOURNAL: "0" };
+  assert.throws(() => settingsOf(journal), /off or a number of seconds from 1 to 86400, but is "0"/);
 });
 
 const schedule = parseSchedule("0 2 * * * Europe/Oslo")!;
@@ -130,3 +136,18 @@ for (const [status, problem, now, ...runs] of [
     if (problem) assert.match(health.problem!, problem);
     else assert.equal(health.problem, undefined);
   });
+
+test("increments that are not made are a problem, except while a backup is made", () => {
+  const plan = { place: "/backups", schedule, journalSeconds: 60 };
+  const runs = [complete("10T01:00", good)];
+  const stateAt = (now: string, reachMs: number | undefined, isRunning = false) =>
+    backupHealth({ plan, runs, nowMs: at(now), isRunning, reachMs });
+  const inOrder = stateAt("10T12:00", at("10T11:56"));
+  assert.deepEqual([inOrder.status, inOrder.reachTime], ["ok", at("10T11:56")]);
+  const behind = stateAt("10T12:00", at("10T11:55"));
+  assert.equal(behind.status, "behind");
+  assert.match(behind.problem!, /^A restore reaches 2026-11-10T11:55:00.000Z at the latest/);
+  assert.equal(stateAt("10T12:00", undefined).reachTime, at("10T01:00"), "after a restart");
+  assert.equal(stateAt("10T12:00", undefined).status, "behind");
+  assert.equal(stateAt("10T12:00", at("10T01:00"), true).status, "ok");
+});

@@ -11,6 +11,8 @@ export interface BackupPlan {
   /** The old backups that stay; without it, all do. */
   readonly keep?: Keep;
   readonly passphraseFile?: string;
+  /** How often the server makes an increment; without it, it makes none. */
+  readonly journalSeconds?: number;
 }
 
 /** Five fields of cron and a time zone: `0 2 * * * Europe/Oslo`; undefined for another text. */
@@ -41,3 +43,9 @@ export function isLate(schedule: CronTimes, snapshotMs: number, nowMs: number): 
   const second = missed === undefined ? undefined : nextCronTime(schedule, missed);
   return second !== undefined && second <= nowMs;
 }
+
+/**
+ * How long nothing new was copied before increments count as late: three of them, and a minute, because their
+ * process has low priority.
+ */
+export const incrementLateMs = (journalSeconds: number): number => 3 * journalSeconds * 1_000 + 60_000;

@@ -18,15 +18,16 @@ import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import type { S3Access } from "../s3-access.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
-import { manifestTable, ownFolder } from "../storage/manifest.ts";
 import { type CopyablePoints, isCopyable } from "../storage/points.ts";
 import type { BackupHistory, BackupRun } from "./backup-history.ts";
 import type { BackupPlan } from "./backup-plan.ts";
 import { CopyClient } from "./copy-client.ts";
 import type { HeldBlobs } from "./held-blobs.ts";
+import type { Increments } from "./increments.ts";
 import type { CopyProgress, CopyResult, Snapshot } from "./messages.ts";
 import { isS3Place } from "./place.ts";
 import { chooseSeries, sampleOf, unchanged } from "./sample.ts";
+import { atOneTime } from "./snapshot.ts";
 
 export interface BackupRequest {
   /** The folder or the S3 store of backups, as `placeNamed` writes it. */
@@ -46,6 +47,8 @@ export interface BackupsOptions {
   readonly s3?: S3Access | undefined;
   /** Of the settings. */
   readonly plan?: Pick<BackupPlan, "place" | "passphraseFile"> | undefined;
+  /** Follow backups to the place of the settings. */
+  readonly increments?: Increments | undefined;
   /** Of the place of the settings. */
   readonly history?: BackupHistory | undefined;
   readonly held: HeldBlobs;
@@ -192,7 +195,8 @@ export class Backups {
   }
 
   async #make(request: BackupRequest, signal: AbortSignal) {
-    const { data, held, stores, s3 } = this.#options;
+    const { data, held, stores, s3, plan } = this.#options;
+    await this.#options.increments?.idle();
     const { points } = stores;
     if (!isCopyable(points)) throw new StartRefused("the datapoints are not in the data folder");
     await using opened = new AsyncDisposableStack();
@@ -204,10 +208,13 @@ export class Backups {
     opened.defer(() => client.end());
     signal.throwIfAborted();
     opened.defer(held.hold());
-    const snapshot = await this.#snapshot({ client, points, links }, opened);
+    const increments = request.place === plan?.place ? this.#options.increments : undefined;
+    if (increments) opened.defer(() => increments.endUnlessFollowing());
+    const snapshot = await this.#snapshot({ client, points, links, increments }, opened);
     const copied = new AbortController();
     opened.defer(() => copied.abort());
     const result = await Promise.race([client.copy(snapshot), this.#untilFull(copied.signal)]);
+    increments?.follow(result);
     return { outcome: "complete", pausedMs: snapshot.pausedMs, ...result } as const;
   }
 
@@ -243,7 +250,7 @@ export class Backups {
   }
 
   async #trySnapshot(
-    { client, points, links }: SnapshotParts,
+    { client, points, links, increments }: SnapshotParts,
     opened: AsyncDisposableStack,
   ): Promise<PausedSnapshot | undefined> {
     const { system, stores } = this.#options;
@@ -254,20 +261,11 @@ export class Backups {
     const before = await sampleOf(points, chosen);
     const frozen = await points.freeze();
     opened.defer(() => frozen.thaw());
-    const { snapshotMs, pausedMs, isFrozen } = await catalog.write("system", async (tx) => {
-      await tx.get(manifestTable, [ownFolder]); // From here on, no other write of the catalog runs.
-      const begunMs = system.monotonicMs();
-      let snapshotMs = 0;
-      // Datapoints that are acknowledged after the cut are not in the backup.
-      await frozen.linkJournal(links, () => {
-        snapshotMs = system.nowMs();
-      });
-      const isFrozen = await client.freezeCatalog();
-      return { snapshotMs, isFrozen, pausedMs: Math.round(system.monotonicMs() - begunMs) };
-    });
-    if (!isFrozen) return undefined;
+    await increments?.prepare(frozen);
+    const time = await atOneTime({ catalog, system, client }, (onCut) => frozen.linkJournal(links, onCut));
+    if (!time) return undefined;
     const sample = unchanged(before, await sampleOf(points, chosen));
-    return { snapshotMs, pausedMs, journal: links, sample };
+    return { ...time, journal: links, sample };
   }
 }
 
@@ -283,4 +281,6 @@ interface SnapshotParts {
   readonly points: CopyablePoints;
   /** The folder for the journal. */
   readonly links: string;
+  /** If they may follow the backup. */
+  readonly increments: Increments | undefined;
 }

@@ -50,8 +50,9 @@ export class CopyClient {
   }
 
   /** Call while no other process can write the catalog. */
-  async freezeCatalog(): Promise<boolean> {
-    const reply = await this.#process.request({ kind: "freezeCatalog" });
+  async freezeCatalog(waitMs?: number): Promise<boolean> {
+    const patience = waitMs === undefined ? {} : { waitMs };
+    const reply = await this.#process.request({ kind: "freezeCatalog", ...patience });
     return reply.kind === "catalogFrozen" && reply.isFrozen;
   }
 

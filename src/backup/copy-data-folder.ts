@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { StartRefused } from "../data-folder.ts";
 import { unlessMissing } from "../lib/missing-file.ts";
 import { version } from "../lib/version.ts";
+import type { BlobKey } from "../storage/blobs.ts";
 import type { NamedBlob } from "../storage/sql/dialects/sqlite/peek.ts";
 import { bytesPerSpaceCheck } from "./folder-place.ts";
 import type { FrozenCatalog } from "./frozen-catalog.ts";
@@ -29,7 +30,7 @@ export async function copyDataFolder(
   const { pool } = repository;
   const previous = (await repository.ids()).at(-1);
   const id = idOf(snapshot.snapshotMs);
-  if (previous !== undefined && id <= previous) throw newerExists(previous, repository);
+  requireNewer(id, previous, repository);
   const copier = new Copier(copy, report);
   await copier.measure();
   for (const [path, source] of await frozenFiles(copy)) await copier.copyFile(path, source);
@@ -44,14 +45,17 @@ export async function copyDataFolder(
   return { id, snapshotMs, files, bytes, missing, isNewFolder, bytesStored: pool.stored.bytes };
 }
 
-const newerExists = (id: string, { place }: Repository) =>
-  new StartRefused(
-    `The folder has the backup ${id}, which is newer than now: a clock is or was wrong. ` +
-      `Set the clock right. If that time is wrong, move ${manifestPath(id)} out of ${place.name}`,
+/** Throws `StartRefused` unless an id is of a later time than the newest one of the place. */
+export function requireNewer(id: string, newest: string | undefined, { place }: Repository): void {
+  if (newest === undefined || id > newest) return;
+  throw new StartRefused(
+    `The folder has the backup ${newest}, which is newer than now: a clock is or was wrong. ` +
+      `Set the clock right. If that time is wrong, move ${manifestPath(newest)} out of ${place.name}`,
   );
+}
 
 /** The files of the data folder except blobs, with their places. */
-async function frozenFiles({ data, snapshot }: Copy): Promise<[string, string][]> {
+export async function frozenFiles({ data, snapshot }: Copy): Promise<[string, string][]> {
   const names = await readdir(join(data, "points"), { withFileTypes: true });
   const small = names.filter((entry) => entry.isFile() && isOwnFile(entry.name)).map(({ name }) => name);
   const paths = ["catalog.db", "secret", ...small.map((name) => `points/${name}`), "blobs/identity.json"];
@@ -86,7 +90,7 @@ function keyOf(path: string): readonly [number, number] | undefined {
   return id === undefined ? undefined : [Number(project), Number(id)];
 }
 
-class Copier {
+export class Copier {
   readonly listing: ListingWriter;
   files = 0;
   bytes = 0;
@@ -115,6 +119,11 @@ class Copier {
     for (const { bytes } of this.#copy.catalog.blobs()) this.#bytesTotal += bytes;
   }
 
+  /** Adds a file that an earlier backup has. */
+  async addKnown(file: ListedPart): Promise<void> {
+    await this.#add(file);
+  }
+
   async copyFile(path: string, source: string): Promise<void> {
     const before = await stat(source, { bigint: true });
     // Never closed: that would release the locks of this process on a database. The process ends soon.
@@ -132,18 +141,26 @@ class Copier {
     const path = `blobs/${project}/${id}`;
     const known = await this.#inPrevious([project, id], previous);
     if (known?.bytes === bytes && (await this.#hasAll(known.chunks))) return this.#add(known);
+    if (!(await this.#copyBlobFile(path))) this.missing.push(path);
+  }
+
+  /** One that is gone was deleted before the snapshot. */
+  async copyNewBlob({ project, id }: BlobKey): Promise<void> {
+    await this.#copyBlobFile(`blobs/${project}/${id}`);
+  }
+
+  /** False if the data folder lacks it. */
+  async #copyBlobFile(path: string): Promise<boolean> {
     const source = join(this.#copy.data, path);
     const file = await unlessMissing(open(source, constants.O_RDONLY | constants.O_NOFOLLOW));
-    if (file === undefined) {
-      this.missing.push(path);
-      return;
-    }
+    if (file === undefined) return false;
     try {
       const { size } = await file.stat();
       await this.#add({ path, bytes: size, chunks: await this.#chunks(file, size) });
     } finally {
       await file.close();
     }
+    return true;
   }
 
   /** Both lists are in the order of projects and ids. */

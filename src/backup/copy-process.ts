@@ -5,6 +5,7 @@ import { makeFilesPrivate } from "../file-modes.ts";
 import { invariant } from "../lib/invariant.ts";
 import { endWithServer, failedBy } from "./background-process.ts";
 import { copyDataFolder } from "./copy-data-folder.ts";
+import { copyIncrement } from "./copy-increment.ts";
 import { FrozenCatalog } from "./frozen-catalog.ts";
 import type { CopyTask, FromCopyProcess, ToCopyProcess } from "./messages.ts";
 import { openPlace } from "./open-place.ts";
@@ -33,8 +34,9 @@ class CopyProcess {
     invariant(this.#started !== undefined, "the first message starts");
     const { task, repository, catalog } = this.#started;
     if (message.kind === "freezeCatalog")
-      return send({ kind: "catalogFrozen", isFrozen: await catalog.freeze() });
-    const result = await copyDataFolder({ ...task, snapshot: message, repository, catalog }, (progress) =>
+      return send({ kind: "catalogFrozen", isFrozen: await catalog.freeze(message.waitMs) });
+    const copy = message.increment ? copyIncrement : copyDataFolder;
+    const result = await copy({ ...task, snapshot: message, repository, catalog }, (progress) =>
       process.send!({ kind: "progress", progress } satisfies FromCopyProcess),
     );
     await this.unlock();

@@ -32,8 +32,8 @@ export class FrozenCatalog {
    * Call while no process can write. Brings everything into the file, then begins a read that needs nothing
    * but the file, so SQLite moves no later page into it. False when readers of an older state prevent that.
    */
-  async freeze(): Promise<boolean> {
-    for (const untilMs = performance.now() + freezeMsMax; !this.#emptyLog(); await pause(retryMs))
+  async freeze(waitMs = freezeMsMax): Promise<boolean> {
+    for (const untilMs = performance.now() + waitMs; !this.#emptyLog(); await pause(retryMs))
       if (performance.now() > untilMs) return false;
     this.#database.exec("BEGIN");
     this.#database.prepare("SELECT count(*) FROM sqlite_schema").get();

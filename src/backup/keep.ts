@@ -1,4 +1,6 @@
 // Which old backups stay.
+import { limits } from "../limits.ts";
+import { idOf, snapshotOf } from "./repository.ts";
 
 /** For how many days, weeks and months that have a backup their newest one stays. */
 export interface Keep {
@@ -42,6 +44,14 @@ export function keptIds(
     for (const id of [...newestOf.values()].slice(0, count)) kept.add(id);
   }
   return kept;
+}
+
+/** The increments that stay: those of the last hours before the newest backup, and all after it. */
+export function keptIncrementIds(increments: readonly string[], ids: readonly string[]): ReadonlySet<string> {
+  const newest = ids.toSorted().at(-1);
+  if (newest === undefined) return new Set(increments);
+  const oldest = idOf(snapshotOf(newest) - limits.backupIncrementsKeptMs);
+  return new Set(increments.filter((id) => id >= oldest));
 }
 
 const timeOf = (id: string): number =>

@@ -1,6 +1,7 @@
 // The messages between a server and its processes for backups: the one that copies, and the one that
 // verifies.
 import type { S3Access } from "../s3-access.ts";
+import type { BlobKey } from "../storage/blobs.ts";
 import type { FailedReply } from "./background-process.ts";
 import type { Keep } from "./keep.ts";
 import type { Pruned } from "./prune.ts";
@@ -21,9 +22,18 @@ export interface CopyTask {
 /** The time that a backup has the state of. */
 export interface Snapshot {
   readonly snapshotMs: number;
-  /** Folder with the journal of datapoints up to the snapshot. */
+  /** Folder with the journal of datapoints up to the snapshot, since `increment.from` if there is one. */
   readonly journal: string;
   readonly sample: readonly PointsSample[];
+  /** Copies only the changes since another backup. */
+  readonly increment?: Increment;
+}
+
+/** The changes since a backup or an increment. */
+export interface Increment {
+  readonly from: string;
+  /** The blobs that were completed since then. */
+  readonly blobs: readonly BlobKey[];
 }
 
 export interface CopyProgress {
@@ -48,7 +58,7 @@ export interface CopyResult {
 
 export type ToCopyProcess =
   | ({ readonly kind: "start" } & CopyTask)
-  | { readonly kind: "freezeCatalog" }
+  | { readonly kind: "freezeCatalog"; readonly waitMs?: number }
   | ({ readonly kind: "copy" } & Snapshot);
 
 export type FromCopyProcess =

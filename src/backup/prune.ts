@@ -1,10 +1,10 @@
 // Removes old backups of a folder, and the chunks that only they had.
 import { StartRefused } from "../data-folder.ts";
-import { type Keep, keptIds } from "./keep.ts";
+import { type Keep, keptIds, keptIncrementIds } from "./keep.ts";
 import { readListing } from "./listing.ts";
 import type { BackupPlace } from "./place.ts";
 import { DamagedChunk, poolFolders } from "./pool.ts";
-import { manifestPath, passphraseIn, Repository } from "./repository.ts";
+import { incrementPath, manifestPath, passphraseIn, Repository } from "./repository.ts";
 
 /** Removes the old backups of a place. Throws `StartRefused` while another process uses it. */
 export async function pruneAt(
@@ -46,22 +46,26 @@ export async function prune(
     keep,
     good,
   );
+  const increments = await repository.incrementIds();
+  const keptIncrements = keptIncrementIds(increments, ids);
   const used = new Set<string>();
-  for (const id of kept) {
+  for (const id of [...kept, ...keptIncrements]) {
     try {
       const { listing } = await repository.manifest(id);
       for (const name of listing) used.add(name);
       for await (const { chunks } of readListing(pool, listing)) for (const name of chunks) used.add(name);
     } catch (problem) {
       if (!(problem instanceof StartRefused || problem instanceof DamagedChunk)) throw problem;
+      const path = kept.has(id) ? manifestPath(id) : incrementPath(id);
       throw new StartRefused(
         `the backup ${id}, which would stay, is damaged (${problem.message}). ` +
-          `Restore needs another backup; delete ${manifestPath(id)} in ${place.name}`,
+          `Restore needs another backup; delete ${path} in ${place.name}`,
       );
     }
   }
   const obsolete = ids.filter((id) => !kept.has(id));
   for (const id of obsolete) await repository.removeManifest(id);
+  for (const id of increments) if (!keptIncrements.has(id)) await repository.removeIncrement(id);
   await place.sync();
   let chunks = 0;
   for (const folder of poolFolders) {

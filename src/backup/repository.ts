@@ -17,6 +17,8 @@ import type { PointsSample } from "./sample.ts";
 
 export interface BackupManifest {
   readonly id: string;
+  /** Of an increment: the backup or increment whose files it has, with the changes since then. */
+  readonly from?: string;
   /** The time whose state the backup has. */
   readonly snapshotMs: number;
   /** Of the server that made it. */
@@ -43,6 +45,8 @@ const format = "millrace-backups";
 const version = 1;
 const descriptionName = "millrace-backups.json";
 const manifestFolder = "backups";
+/** Increments are apart, because there are many of them. */
+const incrementFolder = "increments";
 
 export class Repository {
   readonly place: BackupPlace;
@@ -91,14 +95,22 @@ export class Repository {
 
   /** The ids of all complete backups, oldest first. */
   async ids(): Promise<string[]> {
-    const names = await this.place.list(manifestFolder);
-    return names.flatMap((name) => /^(\d{8}T\d{6}\.\d{3}Z)\.manifest$/.exec(name)?.[1] ?? []).sort();
+    return idsOf(await this.place.list(manifestFolder));
+  }
+
+  /** The ids of all increments, oldest first. */
+  async incrementIds(): Promise<string[]> {
+    return idsOf(await this.place.list(incrementFolder));
   }
 
   /** Throws `StartRefused` when it is missing or damaged. */
   async manifest(id: string): Promise<BackupManifest> {
-    const path = manifestPath(id);
-    const stored = await this.place.read(path);
+    let path = manifestPath(id);
+    let stored = await this.place.read(path);
+    if (stored === undefined) {
+      path = incrementPath(id);
+      stored = await this.place.read(path);
+    }
     if (stored === undefined) throw new StartRefused(`${this.place.name} has no backup ${id}`);
     try {
       const [text, sum] = Buffer.from(this.#encoding.decode(path, stored)).toString("utf8").split("\n");
@@ -113,7 +125,8 @@ export class Repository {
   async writeManifest(manifest: BackupManifest): Promise<void> {
     await this.place.sync();
     const text = JSON.stringify(manifest);
-    const path = manifestPath(manifest.id);
+    const { id, from } = manifest;
+    const path = from === undefined ? manifestPath(id) : incrementPath(id);
     await this.place.write(path, this.#encoding.encode(path, Buffer.from(`${text}\n${sumOf(text)}\n`)));
     await this.place.sync();
   }
@@ -121,16 +134,29 @@ export class Repository {
   async removeManifest(id: string): Promise<void> {
     await this.place.remove(manifestPath(id));
   }
+
+  async removeIncrement(id: string): Promise<void> {
+    await this.place.remove(incrementPath(id));
+  }
 }
 
 /** The file of a backup, in the folder of backups. */
 export const manifestPath = (id: string): string => `${manifestFolder}/${id}.manifest`;
+
+export const incrementPath = (id: string): string => `${incrementFolder}/${id}.manifest`;
+
+const idsOf = (names: readonly string[]): string[] =>
+  names.flatMap((name) => /^(\d{8}T\d{6}\.\d{3}Z)\.manifest$/.exec(name)?.[1] ?? []).sort();
 
 const sumOf = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Ids sort like their snapshots: 20261123T143005.123Z. */
 export const idOf = (snapshotMs: number): string =>
   new Date(snapshotMs).toISOString().replaceAll(/[-:]/g, "");
+
+/** The time in an id. */
+export const snapshotOf = (id: string): number =>
+  Date.parse(id.replace(/^(....)(..)(..)T(..)(..)/, "$1-$2-$3T$4:$5:"));
 
 function descriptionIn(found: Uint8Array, place: string): Description {
   const name = `${place}/${descriptionName}`;

@@ -26,7 +26,7 @@ interface Choice {
 }
 
 /**
- * The backup `id` of a place, else the newest one whose snapshot is not after `untilMs`. Throws
+ * The backup or increment `id` of a place, else the newest one whose snapshot is not after `untilMs`. Throws
  * `StartRefused` if there is none.
  */
 export async function chooseBackup(
@@ -34,7 +34,7 @@ export async function chooseBackup(
   { id, untilMs, passphraseFile }: Choice,
 ): Promise<ChosenBackup> {
   const repository = await Repository.open(place, passphraseIn(passphraseFile));
-  const all = await repository.ids();
+  const all = await allIds(repository);
   const ids = untilMs === undefined ? all : all.filter((one) => one <= idOf(untilMs));
   const chosen = id ?? ids.at(-1);
   if (chosen === undefined) {
@@ -50,9 +50,12 @@ export async function chooseBackup(
   }
 }
 
+const allIds = async (repository: Repository): Promise<string[]> =>
+  [...(await repository.ids()), ...(await repository.incrementIds())].sort();
+
 /** Call it for a backup that seems damaged. Throws `StartRefused` if it was removed while it was read. */
 export async function requireKept({ repository, manifest: { id } }: ChosenBackup): Promise<void> {
-  if (!(await repository.ids()).includes(id))
+  if (!(await allIds(repository)).includes(id))
     throw new StartRefused(`The backup ${id} was removed while it was read; choose another`);
 }
 

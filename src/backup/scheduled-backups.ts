@@ -13,6 +13,7 @@ import { type BackupHealth, backupHealth } from "./backup-health.ts";
 import { type BackupCheck, type BackupHistory, isComplete, verdictOf } from "./backup-history.ts";
 import { type BackupPlan, dueTime } from "./backup-plan.ts";
 import type { Backups } from "./backups.ts";
+import type { Increments } from "./increments.ts";
 import { type Examined, type ExamineTask, type FromExamineProcess, firstFindings } from "./messages.ts";
 
 const program = fileURLToPath(new URL("./examine-process.ts", import.meta.url));
@@ -20,6 +21,8 @@ const program = fileURLToPath(new URL("./examine-process.ts", import.meta.url));
 interface Options {
   readonly plan: BackupPlan;
   readonly backups: Backups;
+  /** If the settings want them. */
+  readonly increments?: Increments | undefined;
   readonly history: BackupHistory;
   /** Reaches S3 stores of backups. */
   readonly s3?: S3Access | undefined;
@@ -30,9 +33,11 @@ interface Options {
 export class ScheduledBackups {
   readonly #options: Options;
   readonly #ended = new AbortController();
+  readonly #startedMs: number;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#startedMs = options.system.nowMs();
   }
 
   /** Makes backups that are due; returns the function that stops it. */
@@ -46,17 +51,21 @@ export class ScheduledBackups {
         "The folder of backups has none of this data folder. The schedule begins after the first one, " +
           "which is made by hand: millrace backup",
       );
-    const stop = startTicks({ everyMs: limits.backupTickMs, report }, () => this.#work());
+    const ticks = { everyMs: limits.backupTickMs, report };
+    // Apart from each other: a verification takes long.
+    const stops = [startTicks(ticks, () => this.#work()), startTicks(ticks, () => this.#increment())];
     return async () => {
       this.#ended.abort();
-      await stop();
+      void this.#options.increments?.stop();
+      await Promise.all(stops.map((stop) => stop()));
     };
   }
 
   get health(): BackupHealth {
-    const { plan, backups, history, system } = this.#options;
+    const { plan, backups, increments, history, system } = this.#options;
     const isRunning = backups.state.running !== undefined;
-    return backupHealth({ plan, runs: history.runs, nowMs: system.nowMs(), isRunning });
+    const reachMs = increments?.reachMs;
+    return backupHealth({ plan, runs: history.runs, nowMs: system.nowMs(), isRunning, reachMs });
   }
 
   /** Failed backups since the start of the server. */
@@ -69,10 +78,24 @@ export class ScheduledBackups {
     if (backups.state.running) return;
     const dueMs = dueTime(plan.schedule, history.runs, system.nowMs());
     // An empty folder may be that of a disk that is away.
-    if (dueMs !== undefined && dueMs <= system.nowMs())
+    if (dueMs !== undefined && (dueMs <= system.nowMs() || this.#isBaseDue))
       return backups.start({ place: plan.place, mustExist: true }, { isScheduled: true });
     const last = history.runs.find(isComplete);
     if (last && this.#isCheckDue(last.check)) await this.#examine(last.id);
+  }
+
+  /** Increments need a backup of this process. One after a failure, or after one of it, is made later. */
+  get #isBaseDue(): boolean {
+    const { increments, history, system } = this.#options;
+    if (!increments || increments.reachMs !== undefined) return false;
+    const [last] = history.runs;
+    if (!last || last.endedTime + limits.backupRetryMs <= system.nowMs()) return true;
+    return last.outcome === "complete" && last.endedTime < this.#startedMs;
+  }
+
+  async #increment(): Promise<void> {
+    const { increments, backups } = this.#options;
+    if (increments?.isDue && !backups.state.running) await increments.make();
   }
 
   #isCheckDue(last: BackupCheck | undefined): boolean {

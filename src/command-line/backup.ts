@@ -121,6 +121,9 @@ async function list({ place, passphraseFile }: BackupRequest, { s3 }: Settings):
   }
   if (rows.length === 0) throw new StartRefused(`${place} has no complete backup`);
   printTable([["backup", "snapshot", "files", "bytes", "Millrace"], ...rows]);
+  const increments = await repository.incrementIds();
+  if (increments.length > 0)
+    console.log(`${count(increments.length)} increments, from ${increments[0]} to ${increments.at(-1)}`);
   for (const line of damaged) console.log(line);
   return damaged.length === 0 ? 0 : damageFound;
 }

@@ -44,6 +44,16 @@ export const filesLimits = {
   ),
   backupWritesMax: limit(16, "requests", "Chunks of a backup that are sent to an S3 store at the same time."),
   backupReadsMax: limit(8, "requests", "Chunks of a backup that are read ahead of the one that is used."),
+  backupIncrementsKeptMs: limit(
+    48 * 3_600_000,
+    "ms",
+    "Increments so much older than the newest backup are removed with old backups.",
+  ),
+  backupNewBlobsMax: limit(
+    100_000,
+    "items",
+    "New files that wait for an increment. After more, increments continue after the next backup.",
+  ),
   backupFindingsMax: limit(
     100,
     "items",

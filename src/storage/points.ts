@@ -159,6 +159,13 @@ export interface PointsStore {
 export interface CopyablePoints extends PointsStore {
   /** Keeps the files of all shards as they are, and the journal after them, until the next two calls. */
   freeze(): Promise<FrozenPoints>;
+  /**
+   * Links the journal of every change since `keepJournal` into a folder of the same disk. Calls `onCut`
+   * before it accepts later changes. False if a part of it could not be kept.
+   */
+  cutJournal(folder: string, onCut: () => void): Promise<boolean>;
+  /** Ends the effect of `FrozenPoints.keepJournal`. */
+  forgetJournal(): void;
 }
 
 /** The frozen files and the linked journal together are the store at the time of the link. */
@@ -168,6 +175,11 @@ export interface FrozenPoints {
    * Call it once: the journal is free afterwards.
    */
   linkJournal(folder: string, onCut: () => void): Promise<void>;
+  /**
+   * Call it before `linkJournal`: the parts of the journal that are deleted later stay in this folder. True
+   * if they did already.
+   */
+  keepJournal(folder: string): boolean;
   /** Lets the files change again. */
   thaw(): Promise<void>;
 }

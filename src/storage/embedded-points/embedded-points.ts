@@ -331,11 +331,27 @@ class EmbeddedPoints implements CopyablePoints {
       async linkJournal(target, onCut) {
         const last = await journal.rotate();
         onCut();
-        await linkSegments(folder, last, target);
+        await linkSegments(folder, { sequence: last, target });
         freeJournal();
       },
+      keepJournal: (target) => journal.keepIn(target),
       thaw,
     };
+  }
+
+  async cutJournal(target: string, onCut: () => void): Promise<boolean> {
+    const { folder, journal } = this.#parts;
+    const sequence = await journal.rotate();
+    onCut();
+    // In this order: a segment is linked into the other folder before it is deleted.
+    await linkSegments(folder, { sequence, target, mayVanish: true });
+    if (journal.keptIn === undefined) return false;
+    await linkSegments(journal.keptIn, { sequence, target });
+    return true;
+  }
+
+  forgetJournal(): void {
+    this.#parts.journal.keepIn(undefined);
   }
 
   async close(): Promise<void> {

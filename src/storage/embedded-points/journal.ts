@@ -19,6 +19,7 @@ import {
   type JournalFile,
   type JournalFolder,
   type JournalSegment,
+  linkSegment,
   removeSegment,
   setAside,
   writeEndFile,
@@ -60,6 +61,7 @@ export class Journal {
   #draining: Promise<void> | undefined;
   #stoppedBecause: string | undefined;
   #syncs = 0;
+  #keptIn: string | undefined;
 
   private constructor(settings: JournalSettings, segments: JournalSegment[], file: JournalFile) {
     this.#settings = settings;
@@ -123,14 +125,35 @@ export class Journal {
     this.#startDraining();
   }
 
+  /** From now on, a segment is linked into this folder before it is deleted. True if it was before. */
+  keepIn(folder: string | undefined): boolean {
+    const isSame = this.#keptIn === folder;
+    this.#keptIn = folder;
+    return isSame;
+  }
+
+  /** The folder of `keepIn`, until a segment could not be kept. */
+  get keptIn(): string | undefined {
+    return this.#keptIn;
+  }
+
   /** Deletes segments without changes after `sequence`, the oldest first, so that no gap can appear. */
   async drop(sequence: number): Promise<void> {
     while (this.#segments.length > 1 && this.#segments[1]!.first <= sequence + 1) {
       const { name, isDamaged } = this.#segments[0]!;
+      await this.#keep(name);
       if (isDamaged) await setAside(this.#settings, name);
       else await removeSegment(this.#settings, name);
       this.#segments.shift();
     }
+  }
+
+  /** Without space for it, the segment is deleted all the same: writers need the journal's space. */
+  async #keep(name: string): Promise<void> {
+    if (this.#keptIn === undefined) return;
+    await linkSegment(this.#settings.folder, name, this.#keptIn).catch(() => {
+      this.#keptIn = undefined;
+    });
   }
 
   async close(): Promise<void> {

@@ -95,21 +95,53 @@ export async function setAside({ folder, files }: JournalFolder, name: string) {
 
 /**
  * Links the segments with changes up to `sequence` into another folder of the same disk. None of them is
- * written any more.
+ * written any more. With `mayVanish`, it leaves out segments that are deleted meanwhile.
  */
-export async function linkSegments(folder: string, sequence: number, target: string): Promise<void> {
-  const names = await readdir(folder);
-  for (const name of names) {
+export async function linkSegments(
+  folder: string,
+  { sequence, target, mayVanish = false }: LinkedSegments,
+): Promise<void> {
+  for (const name of await readdir(folder)) {
     const first = firstSequenceOf(name);
     if (first === undefined || first > sequence) continue;
-    for (const one of [name, endFileName(name)])
-      if (names.includes(one)) await linkOrCopy(join(folder, one), join(target, one));
+    await linkSegment(folder, name, target).catch((problem: NodeJS.ErrnoException) => {
+      if (!mayVanish || problem.code !== "ENOENT") throw problem;
+    });
+  }
+}
+
+interface LinkedSegments {
+  readonly sequence: number;
+  readonly target: string;
+  readonly mayVanish?: boolean;
+}
+
+/** Links a segment, and its end file if it has one. Does nothing if they are linked already. */
+export async function linkSegment(folder: string, name: string, target: string): Promise<void> {
+  const names = await readdir(target);
+  // The end file first: without it, more of the segment would be read.
+  for (const one of [endFileName(name), name]) {
+    if (names.includes(one)) continue;
+    const isOptional = one !== name;
+    await linkOrCopy(join(folder, one), join(target, one)).catch((problem: NodeJS.ErrnoException) => {
+      if (!isOptional || problem.code !== "ENOENT") throw problem;
+    });
   }
 }
 
 /** Some file systems have no links. */
-const linkOrCopy = (from: string, to: string): Promise<void> =>
-  link(from, to).catch(() => copyFile(from, to, constants.COPYFILE_FICLONE));
+async function linkOrCopy(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (problem) {
+    const { code } = problem as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code === "ENOENT") throw problem;
+    const draft = `${to}.new`;
+    await copyFile(from, draft, constants.COPYFILE_FICLONE);
+    await rename(draft, to);
+  }
+}
 
 /** Makes created and removed names in the folder durable. */
 async function syncFolder({ folder, files }: JournalFolder): Promise<void> {

@@ -38,6 +38,7 @@ const looks = {
   unpruned: { color: "orange", text: "old ones stay" },
   unverified: { color: "orange", text: "not verified" },
   incomplete: { color: "orange", text: "files are missing" },
+  behind: { color: "orange", text: "increments are late" },
   failed: { color: "red", text: "failed" },
   late: { color: "red", text: "late" },
   damaged: { color: "red", text: "damaged" },
@@ -66,7 +67,7 @@ const NoSchedule = () => (
   </Text>
 );
 
-function Schedule({ backups: { lastTime, nextTime, problem } }: { backups: BackupState }) {
+function Schedule({ backups: { lastTime, reachTime, nextTime, problem } }: { backups: BackupState }) {
   const nowMs = Date.now();
   const last = lastTime === undefined ? "none" : `${timeText(lastTime)}, ${ageText(lastTime, nowMs)}`;
   return (
@@ -79,6 +80,11 @@ function Schedule({ backups: { lastTime, nextTime, problem } }: { backups: Backu
       <Facts
         facts={[
           { label: "Last complete backup", value: last },
+          ...(reachTime === undefined
+            ? []
+            : [
+                { label: "A restore reaches", value: `${timeText(reachTime)}, ${ageText(reachTime, nowMs)}` },
+              ]),
           { label: "Next backup", value: nextText(nextTime, nowMs) },
         ]}
       />

@@ -19,11 +19,14 @@ export interface BackupState {
     | "unpruned"
     | "unverified"
     | "incomplete"
+    | "behind"
     | "failed"
     | "late"
     | "damaged";
   readonly problem?: string;
   readonly lastTime?: number;
+  /** The newest time that a restore reaches; absent without increments. */
+  readonly reachTime?: number;
   /** Absent before the first backup, which is made by hand. */
   readonly nextTime?: number;
   readonly isRunning: boolean;
