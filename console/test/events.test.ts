@@ -32,6 +32,7 @@ before(async () => {
   const others = [
     { type: "trip", description: "Pump tripped", startTime: nowMs - 2 * hourMs, assetIds: [pumpId] },
     { type: "batch", description: "Batch 7", startTime: nowMs - 20 * dayMs, endTime: nowMs - dayMs },
+    { type: "permit", description: "Hot work", startTime: nowMs - 100 * dayMs },
     { type: "alarm", description: "Old alarm", startTime: nowMs - 200 * dayMs, endTime: nowMs - 199 * dayMs },
   ];
   await ask.v06("POST /events", { items: [...alarms, ...others] });
@@ -61,7 +62,8 @@ describe("time line and table", () => {
     const table = page.getByRole("table", { name: "Events" });
     await table.getByRole("row", { name: /Pump tripped.*open.*P-101/ }).waitFor();
     await table.getByRole("row", { name: /Batch 7/ }).waitFor();
-    await page.getByRole("img", { name: /^22 events from/ }).waitFor();
+    await table.getByRole("row", { name: /Hot work.*open/ }).waitFor();
+    await page.getByRole("img", { name: /^23 events from/ }).waitFor();
     assert.equal(await table.getByText("Old alarm").count(), 0);
     await console.release(page);
   });
@@ -83,7 +85,7 @@ describe("time line and table", () => {
 
   it("zoom and move by keys, and the table follows", async () => {
     const page = await console.open({ path: `/events?start=${nowMs - 8 * hourMs}&end=${nowMs + hourMs}` });
-    await page.getByRole("img", { name: /^3 events|^4 events/ }).waitFor();
+    await page.getByRole("img", { name: /^4 events|^5 events/ }).waitFor();
     const plot = page.getByRole("group", { name: /arrow keys/ });
     await plot.press("-");
     await plot.press("-");

@@ -6,6 +6,7 @@ import {
   assertAccessibleInLooks,
   type ConsoleUnderTest,
   oppositeLooks,
+  untilTrue,
 } from "./browser.ts";
 import {
   cells,
@@ -59,9 +60,10 @@ describe("the trend", () => {
     const page = await console.open({ path: "/trend" });
     await page.getByRole("button", { name: "Add series" }).click();
     await page.getByRole("button", { name: "Choose in the tree of assets" }).click();
-    await page.getByRole("button", { name: "Below Plant" }).click();
+    await untilTrue(page, `document.activeElement.labels?.[0]?.textContent === "Find an asset"`);
+    await page.getByRole("button", { name: "Plant", exact: true }).click();
     await page.getByText("No series of its own").waitFor();
-    await page.getByRole("button", { name: "Below Pump" }).click();
+    await page.getByRole("button", { name: "Pump", exact: true }).click();
     const speed = page.getByRole("group", { name: "Series of Pump" }).getByLabel("pump speed (rpm)");
     // Not "check", which fails unless the box has changed at once: it follows the address.
     await speed.click();
@@ -70,12 +72,13 @@ describe("the trend", () => {
     await speed.click();
     await page.waitForURL((url) => !/speed/.test(url.href));
     await page.getByLabel("Find an asset").fill("pump");
-    await page.getByRole("button", { name: "Below Plant" }).waitFor({ state: "hidden" });
-    await page.getByRole("button", { name: "Below Pump" }).click();
+    await page.getByRole("button", { name: "Plant", exact: true }).waitFor({ state: "hidden" });
+    await page.getByRole("button", { name: "Pump", exact: true }).click();
     await speed.click();
     await page.waitForURL(/\/trend\?series=pump\+speed/);
     await page.keyboard.press("Escape");
     await row(page, "pump speed").waitFor();
+    await untilTrue(page, `document.activeElement.textContent === "Add series"`);
     await console.release(page);
   });
 
@@ -322,6 +325,9 @@ describe("the trend", () => {
     await page.getByRole("button", { name: "Remove flow" }).click();
     await page.getByText("Choose what to look at").waitFor();
     assert.equal(await row(page, "flow").count(), 0);
+    const saved = page.getByRole("region", { name: "Saved trends" });
+    await saved.getByRole("link", { name: "One", exact: true }).click();
+    await row(page, "flow").waitFor();
     await ask.v06("POST /trends/delete", { items: [id] });
     await console.release(page);
   });
@@ -462,6 +468,7 @@ describe("the trend", () => {
         type: "shutdown",
         description: "Line 2",
       },
+      { startTime: startMs - 100 * dayMs, type: "permit", description: "Hot work" },
     ];
     await console.server.ask.v06("POST /events", { items: events });
     const page = await console.open({
@@ -476,6 +483,7 @@ describe("the trend", () => {
     await chart(page).focus();
     await page.keyboard.press("ArrowRight");
     await page.getByText("batch · B-17").waitFor();
+    await page.getByText("permit · Hot work").waitFor();
     assert.equal(await page.getByText("shutdown · Line 2").count(), 0);
     await console.release(page);
   });

@@ -132,17 +132,27 @@ function Navigation({ onNavigate }: { onNavigate(): void }) {
   useEffect(() => {
     if (path) onNavigate();
   }, [path, onNavigate]);
+  const groups = Map.groupBy(navigation.filter(isForMe), ({ group }) => group);
   return (
     <nav aria-label="Pages">
-      {navigation.filter(isForMe).map(({ to, label, icon: Icon }) => (
-        <NavLink
-          key={to}
-          component={Link}
-          to={to}
-          label={label}
-          leftSection={<Icon size={17} aria-hidden />}
-          active={to === "/" ? path === "/" : path.startsWith(to)}
-        />
+      {[...groups].map(([group, entries]) => (
+        <div key={group ?? ""} role="group" aria-label={group ?? "Plant"} className={classes["navigation"]}>
+          {group && (
+            <Text size="xs" c="var(--text-quiet)" px="sm" aria-hidden>
+              {group}
+            </Text>
+          )}
+          {entries.map(({ to, label, icon: Icon }) => (
+            <NavLink
+              key={to}
+              component={Link}
+              to={to}
+              label={label}
+              leftSection={<Icon size={17} aria-hidden />}
+              active={to === "/" ? path === "/" : path.startsWith(to)}
+            />
+          ))}
+        </div>
       ))}
     </nav>
   );

@@ -1,5 +1,5 @@
 // The tree of assets for dialogs: branches open on demand, and a search finds assets by name.
-import { Box, Button, Group, Loader, Stack, Text, TextInput } from "@mantine/core";
+import { Box, Button, Group, Loader, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, ChevronRight, Search } from "lucide-react";
@@ -13,11 +13,11 @@ const childrenMax = 500;
 const hitsMax = 50;
 const typingPauseMs = 200;
 
-type TreeAsset = Pick<Asset, "id" | "name">;
+type TreeAsset = Pick<Asset, "id" | "name" | "description">;
 
 interface AssetTreeProps {
   readonly renderAsset: (asset: TreeAsset) => ReactNode;
-  /** Other records of an open asset, before the assets below it. */
+  /** Other records of an open asset, before the assets below it. The name then opens the asset as well. */
   readonly renderRecords?: (asset: TreeAsset) => ReactNode;
 }
 
@@ -27,6 +27,7 @@ export function AssetTree(parts: AssetTreeProps) {
   return (
     <Stack gap="xs">
       <TextInput
+        data-autofocus
         label="Find an asset"
         placeholder="Words of its name or description"
         leftSection={<Search size={15} aria-hidden />}
@@ -81,22 +82,29 @@ function Branch({ parent, ...parts }: AssetTreeProps & { readonly parent?: TreeA
 function Node({ asset, ...parts }: AssetTreeProps & { readonly asset: TreeAsset }) {
   const [isOpen, setIsOpen] = useState(false);
   const Icon = isOpen ? ChevronDown : ChevronRight;
+  const button = { "aria-expanded": isOpen, onClick: () => setIsOpen(!isOpen) };
   return (
     <li>
-      <Group gap={4} wrap="nowrap" className={classes["node"]}>
-        <Button
-          variant="subtle"
-          color="gray"
-          size="compact-xs"
-          px={4}
-          aria-expanded={isOpen}
-          aria-label={`Below ${asset.name}`}
-          onClick={() => setIsOpen(!isOpen)}
-        >
+      {parts.renderRecords ? (
+        <UnstyledButton className={classes["row"]} {...button}>
           <Icon size={15} aria-hidden />
-        </Button>
-        {parts.renderAsset(asset)}
-      </Group>
+          {parts.renderAsset(asset)}
+        </UnstyledButton>
+      ) : (
+        <Group gap={4} wrap="nowrap" className={classes["node"]}>
+          <Button
+            variant="subtle"
+            color="gray"
+            size="compact-xs"
+            px={4}
+            aria-label={`Below ${asset.name}`}
+            {...button}
+          >
+            <Icon size={15} aria-hidden />
+          </Button>
+          {parts.renderAsset(asset)}
+        </Group>
+      )}
       {isOpen && <Branch parent={asset} {...parts} />}
     </li>
   );

@@ -26,6 +26,8 @@ interface NavigationEntry {
   readonly to: NonNullable<LinkProps["to"]>;
   readonly label: string;
   readonly icon: LucideIcon;
+  /** The heading that the page is below; pages for everybody have none. */
+  readonly group?: "Data" | "Administration";
   /** Words that the command palette also finds the page by. */
   readonly keywords: string;
   readonly onlyForAdministrators?: boolean;
@@ -46,38 +48,58 @@ export const navigation: readonly NavigationEntry[] = [
   { to: "/series", label: "Series", icon: ChartLine, keywords: "time series tags datapoints latest" },
   { to: "/events", label: "Events", icon: CalendarClock, keywords: "alarms batches work orders time line" },
   { to: "/files", label: "Files", icon: Files, keywords: "documents drawings data sheets upload download" },
-  {
-    ...{ to: "/suggestions", label: "Suggestions", icon: Link2, needs: ["suggestionsAcl", "READ"] },
-    keywords: "contextualisation tags match link series drawings assets accept reject review",
-  },
   { to: "/calculated", label: "Calculated", icon: Sigma, keywords: "expression formula function series" },
   {
-    ...{ to: "/models", label: "Models", icon: BrainCircuit, needs: ["modelHostingAcl", "READ"] },
-    keywords: "python predict schedule packages train",
-  },
-  {
-    ...{ to: "/raw", label: "Raw", icon: Database, needs: ["rawAcl", "LIST"] },
+    ...{ to: "/raw", label: "Raw", icon: Database, group: "Data", needs: ["rawAcl", "LIST"] },
     keywords: "databases tables rows csv upload",
   },
   {
-    ...{ to: "/transformations", label: "Transformations", icon: Workflow },
+    ...{ to: "/transformations", label: "Transformations", icon: Workflow, group: "Data" },
     needs: ["transformationsAcl", "READ"],
     keywords: "sql query etl pipeline raw rows to assets events schedule cron runs",
   },
   {
-    ...{ to: "/connect", label: "Connect", icon: Plug },
+    ...{ to: "/suggestions", label: "Suggestions", icon: Link2, group: "Data" },
+    needs: ["suggestionsAcl", "READ"],
+    keywords: "contextualisation tags match link series drawings assets accept reject review",
+  },
+  {
+    ...{ to: "/models", label: "Models", icon: BrainCircuit, group: "Data" },
+    needs: ["modelHostingAcl", "READ"],
+    keywords: "python predict schedule packages train",
+  },
+  {
+    ...{ to: "/connect", label: "Connect", icon: Plug, group: "Data" },
     keywords: "power bi excel python javascript curl odata api rest key export",
   },
   {
-    ...{ to: "/access", label: "Access", icon: ShieldCheck, onlyForAdministrators: true },
+    ...{
+      to: "/access",
+      label: "Access",
+      icon: ShieldCheck,
+      group: "Administration",
+      onlyForAdministrators: true,
+    },
     keywords: "accounts users api keys groups rights capabilities security identity provider",
   },
   {
-    ...{ to: "/audit", label: "Audit", icon: ScrollText, needs: ["auditAcl", "READ"] },
+    ...{
+      to: "/audit",
+      label: "Audit",
+      icon: ScrollText,
+      group: "Administration",
+      needs: ["auditAcl", "READ"],
+    },
     keywords: "log who did what history changes rights deletions exports sign-ins",
   },
   {
-    ...{ to: "/operations", label: "Operations", icon: Activity, onlyForAdministrators: true },
+    ...{
+      to: "/operations",
+      label: "Operations",
+      icon: Activity,
+      group: "Administration",
+      onlyForAdministrators: true,
+    },
     keywords: "health metrics memory latency store jobs",
   },
 ];

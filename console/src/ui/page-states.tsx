@@ -1,7 +1,7 @@
 // What a page shows while it loads, when it failed, when there is nothing, and when it does not exist.
 import { Alert, Anchor, Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
-import { CircleAlert } from "lucide-react";
+import { CircleAlert, Lock, SearchX } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import { messageOf, statusOf } from "../api/errors.ts";
 
@@ -26,30 +26,33 @@ export function Loading({ what }: { what: string }) {
 
 export const PagePending = () => <Loading what="the page" />;
 
-const titles: Readonly<Record<number, string>> = {
-  403: "You may not do this",
-  404: "There is no such record",
-};
-const advice: Readonly<Record<number, string>> = {
-  403: "An administrator can add the right, on the page Access.",
-  404: "It may have been deleted, or your groups do not show it.",
+/** No faults: the person lacks a right, or the record is not there. Another try cannot help. */
+const refusals: Readonly<Record<number, { title: string; advice: string; icon: typeof Lock }>> = {
+  403: {
+    ...{ title: "This needs a right that you do not have", icon: Lock },
+    advice: "Ask an administrator of the project. An administrator can add the right on the page Access.",
+  },
+  404: {
+    ...{ title: "There is no such record", icon: SearchX },
+    advice: "It may have been deleted, or your groups do not show it.",
+  },
 };
 
 /** A failure with its reason and a button that tries again, except where that cannot help. */
 export function Failure({ problem, onRetry }: { problem: unknown; onRetry?: () => void }) {
-  const status = statusOf(problem) ?? 0;
+  const refusal = refusals[statusOf(problem) ?? 0];
+  if (refusal) return <Refusal {...refusal} reason={messageOf(problem)} />;
   return (
     <Alert
       color="red"
       role="alert"
       icon={<CircleAlert size={18} aria-hidden />}
-      title={titles[status] ?? "This did not work"}
+      title="This did not work"
       m="md"
     >
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{messageOf(problem)}</Text>
-        {status in advice && <Text size="sm">{advice[status]}</Text>}
-        {onRetry && !(status in advice) && (
+        {onRetry && (
           <Button size="xs" variant="default" onClick={onRetry}>
             Try again
           </Button>
@@ -58,6 +61,22 @@ export function Failure({ problem, onRetry }: { problem: unknown; onRetry?: () =
     </Alert>
   );
 }
+
+interface RefusalProps {
+  readonly title: string;
+  readonly advice: string;
+  readonly icon: typeof Lock;
+  readonly reason: string;
+}
+
+const Refusal = ({ title, advice, icon: Icon, reason }: RefusalProps) => (
+  <div role="alert">
+    <Empty title={title} icon={<Icon size={36} aria-hidden />}>
+      <p>{advice}</p>
+      <Text size="xs">{reason}</Text>
+    </Empty>
+  </div>
+);
 
 export function PageError({ error }: ErrorComponentProps) {
   const router = useRouter();

@@ -63,6 +63,7 @@ export const searchQuery = {
   ...common,
   minEndTime: time("Earliest end"),
   maxEndTime: time("Latest end"),
+  hasEndTime: boolean("true: events that have ended; false: events without an end, such as those that last"),
   assetIds: idList("Events linked to one of these assets"),
   sort: oneOfWords("The order, instead of best matches first; events without the value come last", [
     "startTime",
@@ -98,6 +99,7 @@ export function eventsQueryOf(query: ParameterValues<typeof listQuery>): Omit<Ev
   };
 }
 
+const withoutEnd: Filter = equals("endTime", null);
 const withoutDescription: Filter = or(equals("description", null), equals("description", ""));
 
 export function searchQueryOf({ sort, ...query }: ParameterValues<typeof searchQuery>): TextSearch {
@@ -107,6 +109,7 @@ export function searchQueryOf({ sort, ...query }: ParameterValues<typeof searchQ
     equalTo("subtype", query.subtype),
     during("startTime", query.minStartTime, query.maxStartTime),
     during("endTime", query.minEndTime, query.maxEndTime),
+    query.hasEndTime === undefined ? undefined : query.hasEndTime ? not(withoutEnd) : withoutEnd,
     assetIds && hasOneOf("assetIds", assetIds),
     otherFilters(query),
   );

@@ -57,8 +57,8 @@ function AssetsAs() {
         fills
         actions={
           <>
-            {id === undefined && <CopyAs request={requestOf(project, query)} />}
             <NewAssetButton />
+            {id === undefined && <CopyAs request={requestOf(project, query)} />}
           </>
         }
       >

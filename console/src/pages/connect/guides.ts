@@ -24,13 +24,23 @@ export interface Guide {
   readonly steps: (context: GuideContext) => readonly GuideStep[];
 }
 
+/** What programs write to: an example must not change the measurements of a plant. */
+const ownSeries = "example";
+const writeText =
+  `creates the series “${ownSeries}” and writes a value to it. ` +
+  "The account of the key needs the right to change time series:";
+
 const restUrl = (project: string): string => `${baseUrl()}/api/0.6/projects/${encodeURIComponent(project)}`;
 
 const odataUrl = (project: string): string => `${baseUrl()}/odata/v1/projects/${encodeURIComponent(project)}`;
 
-/** A command that reads an address. */
-const curlOf = (key: string, url: string): string =>
-  `curl -H ${shellText(`api-key: ${key}`)} \\\n  ${shellText(url)}`;
+/** A command that reads an address, or sends a body, which is quoted already, to it. */
+const curlOf = (key: string, url: string, body?: string): string =>
+  [
+    `curl -H ${shellText(`api-key: ${key}`)}`,
+    shellText(url),
+    ...(body === undefined ? [] : ["-H 'content-type: application/json'", `-d ${body}`]),
+  ].join(" \\\n  ");
 
 /** Single quotes of a shell. */
 const shellText = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -141,8 +151,6 @@ def call(path, body=None):
     headers = {"api-key": KEY, "content-type": "application/json"}
     with urllib.request.urlopen(urllib.request.Request(API + path, data, headers)) as response:
         return json.load(response).get("data")
-
-SERIES = urllib.parse.quote(${codeText(series)}, safe="")
 `;
   return [
     {
@@ -153,15 +161,19 @@ SERIES = urllib.parse.quote(${codeText(series)}, safe="")
     {
       ...{ label: "Read values", language: "Python" },
       code: `${head}
+SERIES = urllib.parse.quote(${codeText(series)}, safe="")
 path = f"/timeseries/data/{SERIES}?start=1d-ago&aggregates=average&granularity=1h"
 for point in call(path)["items"][0]["datapoints"]:
     print(time.ctime(point["timestamp"] / 1000), point.get("average"))`,
     },
-    { text: "This one writes a value. The account of the key needs the right to change time series:" },
+    { text: `This one ${writeText}` },
     {
       ...{ label: "Write a value", language: "Python" },
       code: `${head}
-call(f"/timeseries/data/{SERIES}", {"items": [{"timestamp": int(time.time() * 1000), "value": 42.0}]})`,
+if not call("/timeseries?name=${ownSeries}")["items"]:
+    call("/timeseries", {"items": [{"name": "${ownSeries}"}]})
+point = {"timestamp": int(time.time() * 1000), "value": 42.0}
+call("/timeseries/data/${ownSeries}", {"items": [point]})`,
     },
   ];
 }
@@ -169,7 +181,6 @@ call(f"/timeseries/data/{SERIES}", {"items": [{"timestamp": int(time.time() * 10
 function javaScript({ project, series, key }: GuideContext): GuideStep[] {
   const head = `const api = ${codeText(restUrl(project))};
 const key = ${codeText(key)};
-const series = encodeURIComponent(${codeText(series)});
 
 async function call(path, body) {
   const response = await fetch(api + path, {
@@ -189,16 +200,19 @@ async function call(path, body) {
     {
       ...{ label: "Read values", language: "JavaScript" },
       code: `${head}
+const series = encodeURIComponent(${codeText(series)});
 const path = \`/timeseries/data/\${series}?start=1d-ago&aggregates=average&granularity=1h\`;
 const { items } = await call(path);
 for (const { timestamp, average } of items[0].datapoints)
   console.log(new Date(timestamp).toISOString(), average);`,
     },
-    { text: "This one writes a value. The account of the key needs the right to change time series:" },
+    { text: `This one ${writeText}` },
     {
       ...{ label: "Write a value", language: "JavaScript" },
       code: `${head}
-await call(\`/timeseries/data/\${series}\`, { items: [{ timestamp: Date.now(), value: 42.0 }] });`,
+if ((await call("/timeseries?name=${ownSeries}")).items.length === 0)
+  await call("/timeseries", { items: [{ name: "${ownSeries}" }] });
+await call("/timeseries/data/${ownSeries}", { items: [{ timestamp: Date.now(), value: 42.0 }] });`,
     },
     {
       text:
@@ -221,14 +235,22 @@ function curl({ project, series, key }: GuideContext): GuideStep[] {
       ...{ label: "Read values", language: "shell" },
       code: curlOf(key, `${data}?start=1d-ago&aggregates=average&granularity=1h`),
     },
-    { text: "Write a value. The account of the key needs the right to change time series:" },
+    {
+      text:
+        `Create a series “${ownSeries}” once, then write values to it. The account of the key needs the ` +
+        "right to change time series:",
+    },
+    {
+      ...{ label: "Create a series", language: "shell" },
+      code: curlOf(key, `${restUrl(project)}/timeseries`, `'{"items":[{"name":"${ownSeries}"}]}'`),
+    },
     {
       ...{ label: "Write a value", language: "shell" },
-      code: [
-        curlOf(key, data),
-        `-H 'content-type: application/json'`,
-        '-d "{\\"items\\":[{\\"timestamp\\":$(date +%s)000,\\"value\\":42.0}]}"',
-      ].join(" \\\n  "),
+      code: curlOf(
+        key,
+        `${restUrl(project)}/timeseries/data/${ownSeries}`,
+        '"{\\"items\\":[{\\"timestamp\\":$(date +%s)000,\\"value\\":42.0}]}"',
+      ),
     },
   ];
 }

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { type Event, getEvents, getEventsSearch } from "../../api/generated.ts";
 import { allPages, cursorPage, listQuery, type ReadPage, searchPage } from "../../api/list-pages.ts";
 import { addressOf } from "../../lib/address.ts";
+import { readLasting } from "../../lib/lasting-events.ts";
 import { filtered, literal } from "../../lib/odata.ts";
 import type { ApiRequest } from "../../lib/snippets.ts";
 import { useProject } from "../../session/session.ts";
@@ -36,17 +37,13 @@ const reader =
     );
   };
 
-/** Events that began before the range and end in it or after it, the latest end first. */
-async function readLasting(
-  project: string,
-  { startMs, ...filter }: Filter & TimeRange,
-  signal: AbortSignal,
-): Promise<readonly Event[]> {
-  const query = { ...parametersOf(filter), minEndTime: startMs, maxStartTime: startMs - 1, limit: pageSize };
-  const words = filter.text === undefined ? {} : { description: filter.text };
-  const search = { ...query, ...words, sort: "endTime", dir: "desc" } as const;
-  return (await getEventsSearch(project, search, { signal })).data.items;
-}
+/** Events that began before the range and last into it. */
+const lastingInto = (project: string, { startMs, ...filter }: Filter & TimeRange, signal: AbortSignal) =>
+  readLasting(
+    project,
+    { ...parametersOf(filter), ...(filter.text !== undefined && { description: filter.text }) },
+    { startMs, limit: pageSize, signal },
+  );
 
 const filterOf = ({ text, type, subtype, assets }: EventsSearch): Filter => ({ text, type, subtype, assets });
 
@@ -74,7 +71,7 @@ export function useEventList(search: EventsSearch, range: TimeRange): EventList 
   const lasting = useQuery({
     queryKey: ["events", project, "lasting", filter],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => readLasting(project, filter, signal),
+    queryFn: ({ signal }) => lastingInto(project, filter, signal),
   });
   const pages = list.data?.pages;
   const rows = useMemo(() => {
@@ -99,7 +96,7 @@ export async function* allEvents(
   signal: AbortSignal,
 ): AsyncGenerator<readonly Event[]> {
   yield* allPages(reader(project, filter), signal);
-  yield await readLasting(project, filter, signal);
+  yield await lastingInto(project, filter, signal);
 }
 
 /** The request of the list for other programs. */

@@ -41,8 +41,8 @@ export function RawPage() {
       }
       actions={
         <>
-          <CopyAs request={requestOf(project, database)} />
           {mayWrite && <RawActions onOpen={setDialog} />}
+          <CopyAs request={requestOf(project, database)} />
         </>
       }
     >

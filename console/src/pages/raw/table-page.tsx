@@ -155,6 +155,11 @@ function TableActions({ name, onOpen }: { name: TableName; onOpen(dialog: Dialog
   const mayWrite = mayDo(useSession(), "rawAcl", "WRITE");
   return (
     <>
+      {mayWrite && (
+        <Button size="xs" leftSection={<Upload size={14} aria-hidden />} onClick={() => onOpen("upload")}>
+          Upload CSV
+        </Button>
+      )}
       <Button
         size="xs"
         variant="default"
@@ -166,26 +171,21 @@ function TableActions({ name, onOpen }: { name: TableName; onOpen(dialog: Dialog
       <ExportMenu name={name} />
       <CopyAs request={requestOf(name)} />
       {mayWrite && (
-        <>
-          <Button size="xs" leftSection={<Upload size={14} aria-hidden />} onClick={() => onOpen("upload")}>
-            Upload CSV
-          </Button>
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <Button size="xs" variant="default" px={8} aria-label="More actions">
-                <Ellipsis size={15} aria-hidden />
-              </Button>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<Network size={15} aria-hidden />} onClick={() => onOpen("assets")}>
-                Link to assets
-              </Menu.Item>
-              <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => onOpen("delete")}>
-                Delete the table
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
-        </>
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button size="xs" variant="default" px={8} aria-label="More actions">
+              <Ellipsis size={15} aria-hidden />
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item leftSection={<Network size={15} aria-hidden />} onClick={() => onOpen("assets")}>
+              Link to assets
+            </Menu.Item>
+            <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => onOpen("delete")}>
+              Delete the table
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
       )}
     </>
   );

@@ -7,7 +7,7 @@ import { messageOf, statusOf } from "../../api/errors.ts";
 import type { Event } from "../../api/generated.ts";
 import { ageText, countText, durationText, timeText } from "../../lib/format.ts";
 import { useNow } from "../../ui/use-now.ts";
-import { trendSearch } from "../trend/search.ts";
+import { TrendLinks } from "../trend/trend-links.tsx";
 import {
   type CountedSet,
   countedSets,
@@ -115,21 +115,7 @@ export function SavedTrends() {
           save it under a name.
         </Quiet>
       )}
-      <ul className={classes["list"]}>
-        {data?.map(({ id, name, owner, definition }) => (
-          <li key={id} className={classes["item"]}>
-            <Anchor
-              size="sm"
-              renderRoot={(props) => (
-                <Link to="/trend" search={{ ...trendSearch(definition ?? {}), trend: id }} {...props} />
-              )}
-            >
-              {name}
-            </Anchor>
-            <Quiet>{owner}</Quiet>
-          </li>
-        ))}
-      </ul>
+      {data && <TrendLinks trends={data} />}
     </Part>
   );
 }

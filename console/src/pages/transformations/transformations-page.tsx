@@ -37,8 +37,8 @@ export function TransformationsPage() {
       note={list.isSuccess ? countText(rows.length) : undefined}
       actions={
         <>
-          <CopyAs request={{ method: "GET", project, path: "/transformations", odata: "Transformations" }} />
           {mayDo(useSession(), "transformationsAcl", "WRITE") && <NewButton />}
+          <CopyAs request={{ method: "GET", project, path: "/transformations", odata: "Transformations" }} />
         </>
       }
       toolbar={

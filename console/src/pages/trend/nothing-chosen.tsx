@@ -1,15 +1,19 @@
 // What a trend without series says: how to add some, or how the project gets its first ones.
+import { Card, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ChartSpline } from "lucide-react";
 import { getTimeseries } from "../../api/generated.ts";
-import { mayDo } from "../../session/rights.ts";
-import { useProject, useSession } from "../../session/session.ts";
+import { useProject } from "../../session/session.ts";
 import { Empty } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
+import { useTrends } from "./saved-trends.tsx";
+import { TrendLinks } from "./trend-links.tsx";
+
+const trendsShown = 8;
 
 export function NothingChosen() {
   const project = useProject();
-  const maySaved = mayDo(useSession(), "trendsAcl", "READ");
+  const { data: trends = [] } = useTrends();
   const { data: hasSeries = true } = useQuery({
     queryKey: ["series", project, "any"],
     queryFn: async ({ signal }) =>
@@ -17,11 +21,25 @@ export function NothingChosen() {
   });
   if (!hasSeries) return <NoSeries />;
   return (
-    <Empty title="Choose what to look at" icon={<ChartSpline size={40} aria-hidden />}>
-      “Add series” finds measurements by name or description.{" "}
-      {maySaved && "“Saved” opens a picture that somebody made before. "}
-      The address has the whole picture: copy it to share what you see.
-    </Empty>
+    <>
+      <Empty title="Choose what to look at" icon={<ChartSpline size={40} aria-hidden />}>
+        “Add series” finds measurements by name or description. The address has the whole picture: copy it to
+        share what you see.
+      </Empty>
+      {trends.length > 0 && (
+        <Card component="section" aria-label="Saved trends" maw={520} mx="auto">
+          <Title order={2} size="h5" mb="xs">
+            Saved trends
+          </Title>
+          <TrendLinks trends={trends.slice(0, trendsShown)} />
+          {trends.length > trendsShown && (
+            <Text size="xs" c="var(--text-quiet)" pt="xs">
+              “Saved” has all {trends.length}.
+            </Text>
+          )}
+        </Card>
+      )}
+    </>
   );
 }
 

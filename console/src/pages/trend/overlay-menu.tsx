@@ -1,7 +1,9 @@
 // Chooses what is drawn beside the series: events by type, and the same window some days before.
 import { Button, Checkbox, Popover, Select, Stack, Text } from "@mantine/core";
 import { Layers } from "lucide-react";
+import { eventColorStyle } from "../../lib/event-color.ts";
 import type { TrendSearch } from "./search.ts";
+import classes from "./trend.module.css";
 import { allTypes } from "./use-events.ts";
 
 interface OverlayMenuProps {
@@ -76,7 +78,12 @@ function TypeFilter({ events, types, onChange }: TypeFilterProps) {
         <Checkbox
           key={type}
           size="xs"
-          label={type === "" ? "no type" : type}
+          label={
+            <span className={classes["eventType"]}>
+              <span className={classes["eventSwatch"]} style={{ background: eventColorStyle(type) }} />
+              {type === "" ? "no type" : type}
+            </span>
+          }
           checked={chosen.includes(type)}
           onChange={() => toggle(type)}
         />

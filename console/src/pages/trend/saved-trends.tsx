@@ -113,9 +113,10 @@ function TrendDialog({ dialog, current, change, onClose }: TrendDialogProps) {
   );
 }
 
-function useTrends() {
+export function useTrends() {
   const project = useProject();
   return useQuery({
+    enabled: mayDo(useSession(), "trendsAcl", "READ"),
     queryKey: ["saved trends", project],
     queryFn: async ({ signal }) => (await getTrends(project, { limit: trendsMax }, { signal })).data.items,
   });

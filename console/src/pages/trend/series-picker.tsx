@@ -1,7 +1,7 @@
 // Adds series to the trend by a search for their names and descriptions, or from the tree of assets.
 import { Button, CheckIcon, Combobox, Group, Loader, Text, useCombobox } from "@mantine/core";
 import { Network, Plus } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import type { TimeSeries } from "../../api/generated.ts";
 import { useSeriesHits } from "../../ui/series-hits.ts";
@@ -15,18 +15,22 @@ interface SeriesPickerProps {
 export function SeriesPicker({ names, onToggle }: SeriesPickerProps) {
   const [query, setQuery] = useState("");
   const [isTreeOpen, setIsTreeOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
   const combobox = useCombobox({
     onDropdownOpen: () => combobox.focusSearchInput(),
     onDropdownClose: () => setQuery(""),
   });
   const openTree = () => {
     combobox.closeDropdown();
+    // The drawer gives the focus back to the element that has it now; the menu takes its own away.
+    button.current?.focus();
     setIsTreeOpen(true);
   };
   return (
     <Combobox store={combobox} width={360} position="bottom-start" onOptionSubmit={onToggle} withinPortal>
       <Combobox.Target withAriaAttributes={false}>
         <Button
+          ref={button}
           size="xs"
           leftSection={<Plus size={15} aria-hidden />}
           onClick={() => combobox.toggleDropdown()}

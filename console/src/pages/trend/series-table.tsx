@@ -75,7 +75,7 @@ const Heads = memo(function Heads({ at, measure, timeZone }: HeadsProps) {
         </Table.Th>
       ))}
       <Table.Th className={classes["number"]}>{measure ? "Points A to B" : "Points in view"}</Table.Th>
-      <Table.Th>Shown as</Table.Th>
+      {!measure && <Table.Th>Shown as</Table.Th>}
       <Table.Th aria-label="Remove" />
     </Table.Tr>
   );
@@ -91,22 +91,25 @@ function SeriesRow({ row, ...props }: { row: TrendRow } & SeriesTableProps) {
   const shownMs = timeOfValue(line, timeMs);
   return (
     <Table.Tr data-hidden={series.isHidden} aria-label={series.name}>
-      <NameCell {...{ series, fault, onToggle }} />
+      <NameCell {...{ series, fault, onToggle }} isShort={measure !== undefined} />
       <td className={numberCell} title={shownMs === undefined ? undefined : timeText(shownMs, timeZone)}>
         <strong>{valueAt(line, cursorMs, window)}</strong>
       </td>
       {measure && <MeasureCells line={line} measure={measure} />}
       <StatisticsCells statistics={statistics || undefined} />
       <td className={numberCell}>{columns ? countText(pointsIn(columns, part)) : "–"}</td>
-      <td className={`${classes["cell"]} ${classes["resolution"]}`}>{shownAs(row)}</td>
+      {!measure && <td className={`${classes["cell"]} ${classes["resolution"]}`}>{shownAs(row)}</td>}
       <RowButtons {...{ series, onRemove, onEdit }} />
     </Table.Tr>
   );
 }
 
-type NameCellProps = Pick<SeriesTableProps, "onToggle"> & Pick<TrendRow, "series" | "fault">;
+interface NameCellProps extends Pick<SeriesTableProps, "onToggle">, Pick<TrendRow, "series" | "fault"> {
+  /** Without the description: the values at the cursors need the space. */
+  readonly isShort: boolean;
+}
 
-const NameCell = memo(function NameCell({ series, fault, onToggle }: NameCellProps) {
+const NameCell = memo(function NameCell({ series, fault, isShort, onToggle }: NameCellProps) {
   return (
     <Table.Td className={classes["name"]}>
       <div className={classes["nameLine"]}>
@@ -123,9 +126,11 @@ const NameCell = memo(function NameCell({ series, fault, onToggle }: NameCellPro
             {series.name}
           </Text>
         </Tooltip>
-        <Text size="xs" c="var(--text-quiet)" truncate className={classes["description"]}>
-          {series.description}
-        </Text>
+        {!isShort && (
+          <Text size="xs" c="var(--text-quiet)" truncate className={classes["description"]}>
+            {series.description}
+          </Text>
+        )}
         {fault && <FaultMark fault={fault} />}
       </div>
     </Table.Td>

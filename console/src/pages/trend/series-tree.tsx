@@ -32,9 +32,12 @@ export function SeriesTree({ isOpen, onClose, ...chosen }: SeriesTreeProps) {
       classNames={{ body: classes["tree-drawer"] ?? "" }}
     >
       <AssetTree
-        renderAsset={({ name }) => (
+        renderAsset={({ name, description }) => (
           <Text size="sm" truncate>
-            {name}
+            {name}{" "}
+            <Text span size="xs" c="var(--text-quiet)">
+              {description}
+            </Text>
           </Text>
         )}
         renderRecords={({ id, name }) => <SeriesOfAsset assetId={id} assetName={name} {...chosen} />}

@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type Event, getEventsSearch } from "../../api/generated.ts";
 import { eventColor } from "../../lib/event-color.ts";
+import { readLasting } from "../../lib/lasting-events.ts";
 import { useProject } from "../../session/session.ts";
 import type { ChartColors } from "../../ui/chart/chart-colors.ts";
 import type { ChartBand } from "../../ui/chart/chart-line.ts";
@@ -59,6 +60,7 @@ export function useEvents({ types, window, isLive }: EventsShown, { scheme }: Ch
       problem: error,
       bands: shown.map((event) => ({
         key: String(event.id),
+        lane: event.type ?? "",
         label: [event.type, event.subtype, event.description].filter(Boolean).join(" · "),
         startMs: event.startTime ?? event.endTime ?? 0,
         endMs: event.endTime,
@@ -68,16 +70,16 @@ export function useEvents({ types, window, isLive }: EventsShown, { scheme }: Ch
   }, [types, data, error, scheme]);
 }
 
-/** Those that begin in the window, and those that began before and end in or after it. */
+/** Those that begin in the window, and those that began before and last into it. */
 async function loadEvents(
   project: string,
   { startMs, endMs }: TimeWindow,
   signal: AbortSignal,
 ): Promise<readonly Event[]> {
-  const sort = { sort: "startTime", dir: "desc", limit: eventsMax } as const;
-  const parts = await Promise.all([
-    getEventsSearch(project, { ...sort, minStartTime: startMs, maxStartTime: endMs }, { signal }),
-    getEventsSearch(project, { ...sort, maxStartTime: startMs - 1, minEndTime: startMs }, { signal }),
+  const range = { minStartTime: startMs, maxStartTime: endMs, limit: eventsMax };
+  const [begun, lasting] = await Promise.all([
+    getEventsSearch(project, { ...range, sort: "startTime", dir: "desc" }, { signal }),
+    readLasting(project, {}, { startMs, limit: eventsMax, signal }),
   ]);
-  return parts.flatMap(({ data }) => data.items).slice(0, eventsMax);
+  return [...begun.data.items, ...lasting].slice(0, eventsMax);
 }

@@ -31,6 +31,8 @@ export type ChartLine = NumberLine | TextLine;
 /** A time span that is shaded across the chart. */
 export interface ChartBand {
   readonly key: string;
+  /** Bands of one lane have one strip at the top of the chart. */
+  readonly lane: string;
   readonly label: string;
   readonly startMs: number;
   /** Absent while it lasts. */

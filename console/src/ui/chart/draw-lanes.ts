@@ -81,21 +81,44 @@ interface BandArea {
   readonly window: TimeWindow;
 }
 
+const stripHeightPx = 4;
+const stripGapPx = 1;
+/** Further lanes share the last strip. */
+const stripsMax = 8;
+
+/** Shades the chart over each lane once, however many of its bands overlap, and draws a strip for each lane. */
 export function drawBands(
   context: CanvasRenderingContext2D,
   bands: readonly ChartBand[],
   area: BandArea,
 ): void {
-  const { x, top, height, ratio, window } = area;
-  for (const { startMs, endMs = Date.now(), color } of bands) {
+  const { top, height, ratio } = area;
+  const lanes = Map.groupBy(bands, ({ lane }) => lane);
+  const names = [...lanes.keys()].sort();
+  for (const [index, name] of names.entries()) {
+    const own = lanes.get(name)!;
+    context.fillStyle = own[0]!.color;
+    const strip = Math.min(index, stripsMax - 1) * (stripHeightPx + stripGapPx) * ratio;
+    for (const [left, right] of spansOf(own, area)) {
+      context.globalAlpha = names.length > 2 ? 0.06 : 0.1;
+      context.fillRect(left, top, right - left, height);
+      context.globalAlpha = 0.9;
+      context.fillRect(left, top + strip, right - left, stripHeightPx * ratio);
+    }
+  }
+  context.globalAlpha = 1;
+}
+
+/** The spans of the bands from left to right; those that overlap or touch are one. */
+function spansOf(bands: readonly ChartBand[], { x, ratio, window }: BandArea): [number, number][] {
+  const spans: [left: number, right: number][] = [];
+  for (const { startMs, endMs = Date.now() } of bands.toSorted((a, b) => a.startMs - b.startMs)) {
     if (startMs >= window.endMs || endMs < window.startMs) continue;
     const left = Math.max(x(window.startMs), x(startMs));
-    const width = Math.max(2 * ratio, Math.min(x(window.endMs), x(endMs)) - left);
-    context.fillStyle = color;
-    context.globalAlpha = 0.1;
-    context.fillRect(left, top, width, height);
-    context.globalAlpha = 0.9;
-    context.fillRect(left, top, width, 4 * ratio);
-    context.globalAlpha = 1;
+    const right = Math.max(left + 2 * ratio, Math.min(x(window.endMs), x(endMs)));
+    const last = spans.at(-1);
+    if (last && left <= last[1]) last[1] = Math.max(last[1], right);
+    else spans.push([left, right]);
   }
+  return spans;
 }
