@@ -2,11 +2,27 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
 
+/** Sizes of style sheets follow the font size of the root element (src/ui/page-scale.ts); hairlines stay. */
+const relativeSizes = (value: string): string =>
+  value.replaceAll(/\b(\d*\.?\d+)px\b/g, (all, px) => (Number(px) > 2 ? `${Number(px) / 16}rem` : all));
+
 // The server writes <base href> into index.html, so that relative addresses work below any base path.
 const config = defineConfig({
   root: import.meta.dirname,
   base: "./",
   plugins: [react()],
+  css: {
+    postcss: {
+      plugins: [
+        {
+          postcssPlugin: "relative-sizes",
+          Declaration: (one) => {
+            one.value = relativeSizes(one.value);
+          },
+        },
+      ],
+    },
+  },
   build: {
     outDir: "dist",
     emptyOutDir: true,

@@ -4,6 +4,7 @@ import "@mantine/dates/styles.layer.css";
 import "@mantine/notifications/styles.layer.css";
 import "@mantine/spotlight/styles.layer.css";
 import "./ui/base.css";
+import "./ui/page-scale.ts";
 import { createRoot } from "react-dom/client";
 import { cspNonce } from "./api/base.ts";
 import { App } from "./app.tsx";

@@ -3,6 +3,7 @@ import { Box, Loader, Text } from "@mantine/core";
 import { defaultRangeExtractor, useVirtualizer, type VirtualItem } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { cellText, typeOf } from "../lib/exact-json.ts";
+import { pageScale } from "./page-scale.ts";
 import classes from "./row-grid.module.css";
 
 export interface KeyedRow {
@@ -34,13 +35,13 @@ interface Viewport {
   readonly current: HTMLDivElement | null;
 }
 
-const rowHeight = 32;
+const rowHeight = 32 * pageScale;
 const overscan = 10;
-const keyWidth = 150;
-const characterWidth = 7.6;
+const keyWidth = 150 * pageScale;
+const characterWidth = 7.6 * pageScale;
 /** Of a heading, which is bold. */
-const headingCharacterWidth = 8.6;
-const columnWidth = { least: 90, most: 320, padding: 24 };
+const headingCharacterWidth = 8.6 * pageScale;
+const columnWidth = { least: 90 * pageScale, most: 320 * pageScale, padding: 24 * pageScale };
 /** The rows whose values decide the width of a column. */
 const rowsMeasured = 50;
 

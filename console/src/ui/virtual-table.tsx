@@ -1,7 +1,8 @@
 // A table of any length: only the rows in the window are in the page, further pages load while scrolling.
-import { Box, Loader, ScrollArea, Text, VisuallyHidden } from "@mantine/core";
+import { Box, Loader, rem, ScrollArea, Text, VisuallyHidden } from "@mantine/core";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
+import { pageScale } from "./page-scale.ts";
 import classes from "./virtual-table.module.css";
 
 export interface TableColumn<Row> {
@@ -41,7 +42,8 @@ const overscan = 12;
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { label, columns, rows, rowKey, onOpen, loadMore, isLoadingMore = false, empty } = props;
-  const { rowHeight = defaultRowHeight, onView } = props;
+  const { onView } = props;
+  const rowHeight = (props.rowHeight ?? defaultRowHeight) * pageScale;
   const viewport = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -63,7 +65,8 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     if (loadMore && !isLoadingMore && lastIndex >= rows.length - overscan) loadMore();
   }, [loadMore, isLoadingMore, lastIndex, rows.length]);
   if (rows.length === 0 && !loadMore) return empty;
-  const templateOf = (shown: readonly TableColumn<Row>[]) => shown.map(({ width }) => width).join(" ");
+  const templateOf = (shown: readonly TableColumn<Row>[]) =>
+    shown.map(({ width }) => width.replaceAll(/\d+px/g, (px) => rem(px))).join(" ");
   const template = {
     "--table-columns": templateOf(columns),
     "--table-columns-narrow": templateOf(columns.filter(({ isOptional }) => !isOptional)),

@@ -15,13 +15,14 @@ import {
 } from "../../api/generated.ts";
 import { linkToTrend } from "../../lib/trend-link.ts";
 import { useProject } from "../../session/session.ts";
+import { pageScale } from "../../ui/page-scale.ts";
 import classes from "./relationships.module.css";
 import { Section } from "./section.tsx";
 
 const shown = 12;
-const rowHeight = 44;
-const nodeX = 12;
-const bend = 48;
+const rowHeight = 44 * pageScale;
+const nodeX = 12 * pageScale;
+const bend = 48 * pageScale;
 
 interface Neighbour {
   readonly key: string;
@@ -121,10 +122,10 @@ function Edge({ neighbour, from, to }: { neighbour: Neighbour; from: number; to:
 
 function Node({ neighbour, y }: { neighbour: Neighbour; y: number }) {
   const { record, externalId, labels, isTarget, type } = neighbour;
-  const x = nodeX + bend + 16;
+  const x = nodeX + bend + 16 * pageScale;
   const about = [labels.join(", "), typeNames[type], record ? "" : "not here"].filter((part) => part !== "");
   const text = (
-    <text x={x} y={y - 3}>
+    <text x={x} y={y - 3 * pageScale}>
       {record?.name ?? externalId}
     </text>
   );
@@ -148,7 +149,7 @@ function Node({ neighbour, y }: { neighbour: Neighbour; y: number }) {
         </Link>
       )}
       {!record && text}
-      <text x={x} y={y + 12} className={classes["about"]}>
+      <text x={x} y={y + 12 * pageScale} className={classes["about"]}>
         {about.join(" · ")}
       </text>
     </g>

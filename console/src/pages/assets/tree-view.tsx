@@ -4,13 +4,14 @@ import { Loader } from "@mantine/core";
 import { useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
 import { ChevronRight } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { pageScale } from "../../ui/page-scale.ts";
 import classes from "./tree.module.css";
 import { type AssetRow, rowKey, type TreeRow } from "./tree-model.ts";
 import type { AssetTree } from "./use-tree.ts";
 
-const rowHeight = 32;
+const rowHeight = 32 * pageScale;
 const overscan = 10;
-const indentPx = 18;
+const indentPx = 18 * pageScale;
 
 interface TreeViewProps {
   readonly tree: AssetTree;

@@ -4,6 +4,7 @@ import type { Event } from "../../api/generated.ts";
 import { eventColorStyle } from "../../lib/event-color.ts";
 import { durationText, timeText } from "../../lib/format.ts";
 import { timeTicks } from "../../lib/ticks.ts";
+import { pageScale } from "../../ui/page-scale.ts";
 import type { TimeRange } from "./search.ts";
 import classes from "./timeline.module.css";
 import { type Lane, lanesOf, type PlacedEvent, typeOf } from "./timeline-layout.ts";
@@ -16,17 +17,17 @@ interface TimelinePictureProps {
   onOpen(event: Event): void;
 }
 
-const rowHeight = 12;
-const barHeight = 9;
-const lanePadding = 6;
-const axisHeight = 24;
+const rowHeight = 12 * pageScale;
+const barHeight = 9 * pageScale;
+const lanePadding = 6 * pageScale;
+const axisHeight = 24 * pageScale;
 /** A time line without events still shows its times. */
 const heightMin = 60;
-const tickWidth = 110;
+const tickWidth = 110 * pageScale;
 const barWidthMin = 3;
 
 /** The space for the names of the lanes; on narrow windows the names are inside of the lanes. */
-export const labelWidth = (width: number): number => (width < 560 ? 0 : 130);
+export const labelWidth = (width: number): number => (width < 560 ? 0 : 130 * pageScale);
 
 export function TimelinePicture({ events, range, nowMs, width, onOpen }: TimelinePictureProps) {
   const lanes = useMemo(() => lanesOf(events, range), [events, range]);
@@ -47,7 +48,7 @@ export function TimelinePicture({ events, range, nowMs, width, onOpen }: Timelin
       {ticks.map(({ timeMs, text }) => (
         <g key={timeMs}>
           <line className={classes["tick"]} x1={x(timeMs)} x2={x(timeMs)} y1={axisHeight - 5} y2={height} />
-          <text className={classes["time"]} x={x(timeMs)} y={14} textAnchor="middle">
+          <text className={classes["time"]} x={x(timeMs)} y={14 * pageScale} textAnchor="middle">
             {text}
           </text>
         </g>

@@ -1,11 +1,12 @@
 // Draws string series as lanes of bands with their values, and events as shaded time spans.
 
+import { pageScale } from "../page-scale.ts";
 import type { ChartColors } from "./chart-colors.ts";
 import type { ChartBand, TextLine } from "./chart-line.ts";
 import { indicesIn, type TimeWindow } from "./columns.ts";
 
-export const laneHeightPx = 24;
-const textPaddingPx = 5;
+export const laneHeightPx = 24 * pageScale;
+const textPaddingPx = 5 * pageScale;
 
 interface LaneArea {
   readonly x: (timeMs: number) => number;
@@ -29,7 +30,7 @@ export function drawLane(context: CanvasRenderingContext2D, line: TextLine, area
   const [from, to] = indicesIn(columns, window);
   const height = (laneHeightPx - 4) * ratio;
   const right = Math.min(x(window.endMs), x(columns.completeToMs), x(Date.now()));
-  context.font = `${11 * ratio}px ${colors.font}`;
+  context.font = `${11 * pageScale * ratio}px ${colors.font}`;
   context.textBaseline = "middle";
   context.textAlign = "left";
   context.fillStyle = line.color;
@@ -81,7 +82,7 @@ interface BandArea {
   readonly window: TimeWindow;
 }
 
-const stripHeightPx = 4;
+const stripHeightPx = 4 * pageScale;
 const stripGapPx = 1;
 /** Further lanes share the last strip. */
 const stripsMax = 8;

@@ -1,6 +1,7 @@
 // One uPlot: it lays out the axes, draws the ticks and follows the pointer. The lines are drawn here, because
 // each has times of its own, a band and gaps.
 import UPlot from "uplot";
+import { pageScale } from "../page-scale.ts";
 import type { ChartColors } from "./chart-colors.ts";
 import type { ChartBand, ChartLine, NumberLine, TextLine, ValueRange } from "./chart-line.ts";
 import type { TimeWindow } from "./columns.ts";
@@ -41,9 +42,10 @@ export interface PlotArea {
 const narrowPx = 560;
 /** Axes beyond these do not fit on narrow screens; the legend has their values. */
 const axesOnNarrow = 2;
-const axisFontPx = 11;
-const axisSpacePx = 42;
-const timeSpacePx = 76;
+/** Whole: uPlot reads the height of a line from its digits before "px". */
+const axisFontPx = Math.round(11 * pageScale);
+const axisSpacePx = 42 * pageScale;
+const timeSpacePx = 76 * pageScale;
 
 const sides = ["left", "top", "width", "height"] as const;
 
@@ -287,7 +289,7 @@ export class Plot {
     return {
       stroke: colors.text,
       font: `${axisFontPx}px ${colors.font}`,
-      size: 40,
+      size: 40 * pageScale,
       space: timeSpacePx,
       grid: { stroke: colors.grid, width: 1 },
       ticks: { stroke: colors.grid, width: 1, size: 5 },
@@ -309,10 +311,11 @@ export class Plot {
       font: `${axisFontPx}px ${colors.font}`,
       label: axis === "" ? "no unit" : axis,
       labelFont: `600 ${axisFontPx}px ${colors.font}`,
-      labelSize: 18,
+      labelSize: 18 * pageScale,
       labelGap: 0,
       gap: 4,
-      size: (_, labels) => 14 + Math.max(...(labels ?? ["0000"]).map((text) => (text ?? "").length)) * 6.4,
+      size: (_, labels) =>
+        (14 + Math.max(...(labels ?? ["0000"]).map((text) => (text ?? "").length)) * 6.4) * pageScale,
       space: axisSpacePx,
       filter: isInRange,
       grid: { show: index === 0, stroke: colors.grid, width: 1, filter: isInRange },

@@ -1,6 +1,7 @@
 // The cursor of a chart: a vertical line, a dot on each line, and the values at that time.
 import { memo } from "react";
 import { numberText, timeText } from "../../lib/format.ts";
+import { pageScale } from "../page-scale.ts";
 import classes from "./chart.module.css";
 import type { ChartBand, ChartLine } from "./chart-line.ts";
 import { indexAt, shownTime, type TimeWindow } from "./columns.ts";
@@ -17,7 +18,7 @@ interface TooltipProps {
 
 const linesMax = 12;
 const bandsMax = 5;
-const widthPx = 260;
+const widthPx = 260 * pageScale;
 /** Values of points are shown as they are, calculated ones as people can read them. */
 const pointDigits = 8;
 const averageDigits = 5;
