@@ -352,8 +352,9 @@ describe("the trend", () => {
     await ask.v06("POST /trends/delete", { items: [made.items[0]!["id"]] });
     await console.release(page);
     const key = await memberKey("viewer", [{ timeSeriesAcl: { actions: ["READ"], scope } }]);
-    const other = await console.open({ path: "/trend?series=flow", key });
+    const other = await console.open({ path: "/trend?series=flow&events=*", key });
     await other.getByRole("button", { name: "Copy as" }).waitFor();
+    await status(other, /You may not read events/);
     assert.equal(await other.getByRole("button", { name: "Saved" }).count(), 0);
     await console.release(other);
   });

@@ -45,3 +45,7 @@ export function parsed(text: string): unknown {
     return undefined;
   }
 }
+
+/** Why a part of a page shows no records of this kind; for a person without the right it is no fault. */
+export const unreadText = (records: string, problem: unknown): string =>
+  statusOf(problem) === 403 ? `You may not read ${records}.` : messageOf(problem);

@@ -3,7 +3,7 @@ import { Alert, Anchor, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } 
 import { Link } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { messageOf, statusOf } from "../../api/errors.ts";
+import { unreadText } from "../../api/errors.ts";
 import type { Event } from "../../api/generated.ts";
 import { ageText, countText, durationText, timeText } from "../../lib/format.ts";
 import { useNow } from "../../ui/use-now.ts";
@@ -70,9 +70,8 @@ const Quiet = ({ children }: { children: ReactNode }) => (
   </Text>
 );
 
-/** Why a part shows nothing; for a person without the right it is no fault. */
 const Unread = ({ records, problem }: { records: string; problem: unknown }) => (
-  <Quiet>{statusOf(problem) === 403 ? `You may not read ${records}.` : messageOf(problem)}</Quiet>
+  <Quiet>{unreadText(records, problem)}</Quiet>
 );
 
 export function FreshnessCard() {

@@ -1,21 +1,22 @@
 // Chooses what is drawn beside the series: events by type, and the same window some days before.
 import { Button, Checkbox, Popover, Select, Stack, Text } from "@mantine/core";
 import { Layers } from "lucide-react";
+import { unreadText } from "../../api/errors.ts";
 import { eventColorStyle } from "../../lib/event-color.ts";
 import type { TrendSearch } from "./search.ts";
 import classes from "./trend.module.css";
-import { allTypes } from "./use-events.ts";
+import { allTypes, type TrendEvents } from "./use-events.ts";
 
 interface OverlayMenuProps {
   readonly search: TrendSearch;
-  /** The types of the events in the window. */
-  readonly types: readonly string[];
+  /** Those in the window. */
+  readonly events: Pick<TrendEvents, "types" | "problem">;
   onChange(change: Partial<TrendSearch>): void;
 }
 
 const compareDays = [1, 2, 7, 14, 28, 30, 90, 364, 365];
 
-export function OverlayMenu({ search, types, onChange }: OverlayMenuProps) {
+export function OverlayMenu({ search, events: found, onChange }: OverlayMenuProps) {
   const { events, compare } = search;
   const parts = [events && "events", compare !== undefined && `${compare} d before`].filter(Boolean);
   return (
@@ -50,7 +51,7 @@ export function OverlayMenu({ search, types, onChange }: OverlayMenuProps) {
             checked={events !== undefined}
             onChange={(event) => onChange({ events: event.currentTarget.checked ? [allTypes] : undefined })}
           />
-          {events && <TypeFilter events={events} types={types} onChange={onChange} />}
+          {events && <TypeFilter events={events} found={found} onChange={onChange} />}
         </Stack>
       </Popover.Dropdown>
     </Popover>
@@ -59,11 +60,12 @@ export function OverlayMenu({ search, types, onChange }: OverlayMenuProps) {
 
 interface TypeFilterProps {
   readonly events: readonly string[];
-  readonly types: readonly string[];
+  readonly found: OverlayMenuProps["events"];
   onChange(change: Partial<TrendSearch>): void;
 }
 
-function TypeFilter({ events, types, onChange }: TypeFilterProps) {
+function TypeFilter({ events, found: { types, problem }, onChange }: TypeFilterProps) {
+  if (problem !== null) return <Text size="xs">{unreadText("events", problem)}</Text>;
   if (types.length === 0) return <Text size="xs">There are no events in this window.</Text>;
   const chosen = events.includes(allTypes) ? types : events;
   const toggle = (type: string) => {

@@ -3,7 +3,7 @@ import { ActionIcon, Alert, Button, Group, Switch, Text, Tooltip } from "@mantin
 import { useElementSize } from "@mantine/hooks";
 import { ChartSpline, RefreshCw, Ruler, Sigma, Table2, TriangleAlert, ZoomOut } from "lucide-react";
 import { memo, type ReactNode, useCallback, useMemo, useRef, useState } from "react";
-import { messageOf } from "../../api/errors.ts";
+import { messageOf, unreadText } from "../../api/errors.ts";
 import { durationText } from "../../lib/format.ts";
 import { formulaEntry, formulasIn } from "../../lib/formula.ts";
 import { browserZone } from "../../lib/zoned-time.ts";
@@ -293,6 +293,7 @@ const Status = memo(function Status({ rows, visible, lines, events, isLoading, t
         <span>
           {pictureText(columns)}
           {events.isCut && " · too many events: zoom in to see all"}
+          {events.problem !== null && ` · no events: ${unreadText("events", events.problem)}`}
           {measure && ` · A to B: ${durationText(Math.abs(measure[1] - measure[0]))}`}
         </span>{" "}
         <span className={classes["loading"]}>{isLoading && "· loading…"}</span>
@@ -318,7 +319,7 @@ const Status = memo(function Status({ rows, visible, lines, events, isLoading, t
         >
           {search.table ? "Show as chart" : "Show as table"}
         </Button>
-        <OverlayMenu search={search} types={events.types} onChange={change} />
+        <OverlayMenu search={search} events={events} onChange={change} />
         <ExportMenu {...{ rows, lines, window }} />
       </Group>
     </div>
