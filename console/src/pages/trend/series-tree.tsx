@@ -67,7 +67,7 @@ function SeriesOfAsset({ assetId, assetName, names, onToggle }: SeriesOfAssetPro
       </Text>
     );
   return (
-    <Stack gap={6} role="group" aria-label={`Series of ${assetName}`}>
+    <Stack gap={8} role="group" aria-label={`Series of ${assetName}`}>
       {data.items.map(({ id, name, description, unit }) => (
         <Checkbox
           key={id}
