@@ -4,6 +4,6 @@
 const wallPx = 3_200;
 if (innerWidth >= wallPx) document.documentElement.style.fontSize = "150%";
 
-/** Sizes in style sheets follow the font size of the root element; those in scripts are multiplied by this. */
+/** Style sheets follow the font size of the root element; sizes in scripts are multiplied by this. */
 export const pageScale = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 document.documentElement.style.setProperty("--icon-scale", String(pageScale));

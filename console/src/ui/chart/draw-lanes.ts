@@ -87,7 +87,7 @@ const stripGapPx = 1;
 /** Further lanes share the last strip. */
 const stripsMax = 8;
 
-/** Shades the chart over each lane once, however many of its bands overlap, and draws a strip for each lane. */
+/** Shades the chart over each lane once, also where its bands overlap, and draws a strip for each lane. */
 export function drawBands(
   context: CanvasRenderingContext2D,
   bands: readonly ChartBand[],
