@@ -9,7 +9,7 @@ import { excerpt, isAt, isValueEnd, lineEnd, newlinesIn, stringEnd } from "./lin
 import type { LineColumns } from "./line-columns.ts";
 import { scanPlainNumber } from "./plain-number.ts";
 import type { Precision } from "./precision.ts";
-import { scanRepeatedLines } from "./repeated-lines.ts";
+import { type LineBytes, scanRepeatedLines } from "./repeated-lines.ts";
 import { HeadNames, isEscapable, type NameTable, type SeriesName, type SeriesNames } from "./series-names.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -43,6 +43,7 @@ interface ScannerOptions {
 
 export class LineScanner {
   readonly #bytes: Buffer;
+  readonly #lines: LineBytes;
   readonly #names: SeriesNames;
   readonly #table: NameTable;
   readonly #columns: LineColumns;
@@ -67,6 +68,7 @@ export class LineScanner {
 
   constructor(bytes: Buffer, options: ScannerOptions) {
     this.#bytes = bytes;
+    this.#lines = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
     this.#names = options.names;
     this.#table = options.table;
     this.#columns = options.columns;
@@ -108,14 +110,14 @@ export class LineScanner {
 
   /** Reads the next lines as far as they repeat earlier ones. Returns how much is left of the slice. */
   #scanRepeated({ slice, end, left }: { slice: number; end: number; left: number }): number {
-    const from = { at: this.#at, line: this.#line, head: this.#head, left, cutPoints: this.cutPoints };
+    const position = { at: this.#at, line: this.#line, head: this.#head, left, cutPoints: this.cutPoints };
     const options = { columns: this.#columns, precision: this.#precision, slice, end };
-    const reached = scanRepeatedLines(this.#bytes, from, options);
-    this.#at = reached.at;
-    this.#line = reached.line;
-    this.#head = reached.head;
-    this.cutPoints = reached.cutPoints;
-    return reached.left;
+    scanRepeatedLines(this.#lines, position, options);
+    this.#at = position.at;
+    this.#line = position.line;
+    this.#head = position.head;
+    this.cutPoints = position.cutPoints;
+    return position.left;
   }
 
   /** Drops the points of the line, and moves to its end. */
@@ -221,7 +223,7 @@ export class LineScanner {
     const name = this.#names.field(this.#table, head, bytes, { from, to });
     if (typeof name === "string") return this.#fail(name);
     if (name.problem !== undefined) return this.#fail(name.problem);
-    head.fields[i] = name;
+    head.setField(i, name);
     return name;
   }
 

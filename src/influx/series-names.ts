@@ -6,13 +6,14 @@
 import { compareText } from "../lib/text.ts";
 import { textOf } from "../lib/utf8.ts";
 import { limits } from "../limits.ts";
+import { LeadingBytes } from "./leading-bytes.ts";
 import type { LineSeries, NameTemplate } from "./name-template.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
 const [comma, equals, space, backslash] = [code(","), code("="), code(" "), code("\\")];
 
-/** The memory of an entry besides its bytes. */
-const entryBytes = 400;
+/** The memory of an entry besides its bytes, with the words of a field's leading bytes. */
+const entryBytes = 600;
 
 /** Heads with one hash; more would make a search long. */
 const sameHashMax = 4;
@@ -60,6 +61,8 @@ export class HeadNames {
   readonly tags: LineSeries["tags"];
   /** The fields of the last lines, by their position in the line. */
   readonly fields: SeriesName[] = [];
+  /** What precedes the value of each field in the line. */
+  readonly leading: LeadingBytes[] = [];
   /** The head of the line that followed it last. */
   next: HeadNames | undefined;
   readonly byKey = new Map<string, SeriesName>();
@@ -68,6 +71,12 @@ export class HeadNames {
     this.bytes = bytes;
     this.measurement = measurement;
     this.tags = tags;
+  }
+
+  setField(position: number, name: SeriesName): void {
+    this.fields[position] = name;
+    const before = position === 0 ? [this.bytes, Buffer.from(" ")] : [Buffer.from(",")];
+    this.leading[position] = new LeadingBytes(Buffer.concat([...before, name.key, Buffer.from("=")]));
   }
 }
 
@@ -143,7 +152,7 @@ export class SeriesNames {
     if (field === "time") return "invalid field name: time is the time of the point";
     const named = nameOf(table, { ...head, measurement: head.measurement, field });
     const created = new SeriesName(head, Buffer.from(bytes.subarray(from, to)), named);
-    this.#reserve(4 * (to - from) + 2 * named.name.length);
+    this.#reserve(head.bytes.length + 4 * (to - from) + 2 * named.name.length);
     if (head.byKey.size >= limits.influxFieldsPerLineMax) head.byKey.clear();
     head.byKey.set(key, created);
     return created;
