@@ -145,10 +145,13 @@ async function* aggregatedSeries(
   const { startMs, endMs } = rangeOf(select, ctx.system.nowMs());
   const buckets = select.time ? Math.max(1, (endMs - startMs) / select.time.lengthMs) : 1;
   const count = Math.max(1, Math.min(groupsAtOnce, Math.floor(bucketsAtOnce / buckets)));
+  const bucketsFor = bucketsOfGroups(ctx, select);
   for (let at = 0; at < groups.length; at += count) {
     ctx.signal.throwIfAborted();
     const some = groups.slice(at, at + count);
-    const batches = await Promise.all(some.map((group) => aggregatedRows(ctx, select, group)));
+    const batches = await Promise.all(
+      some.map((group) => aggregatedRows(ctx, select, { group, bucketsFor })),
+    );
     for (const [i, batch] of batches.entries())
       if (batch) yield seriesOf(select, some[i]!, windowed(only(batch), select.rows));
   }
@@ -161,14 +164,14 @@ async function* only(batch: ResultRows): AsyncGenerator<ResultRows> {
 async function aggregatedRows(
   ctx: RequestContext,
   select: Select,
-  group: Group,
+  { group, bucketsFor }: { readonly group: Group; readonly bucketsFor: BucketsFor },
 ): Promise<ResultRows | undefined> {
   const { measurement, members } = group;
   if (measurement.name === "latest")
     throw statementProblem("functions of latest are not supported: use last() of points");
   if (!members.every(({ test }) => isAlways(test)))
     throw statementProblem("conditions on fields with functions are not supported");
-  const buckets = await bucketsOfGroup(ctx, select, group);
+  const buckets = await bucketsFor(group);
   if (!buckets) return undefined;
   const rows = await bucketRows(ctx, {
     tagSets: members.map(({ tagSet }) => tagSet),
@@ -185,20 +188,25 @@ const reversed = ({ times, columns }: ResultRows): ResultRows => ({
   columns: columns.map((column) => column.toReversed()),
 });
 
-/** Undefined if there is no point in the range. Without a start, the buckets begin with the first point. */
-async function bucketsOfGroup(
-  ctx: RequestContext,
-  select: Select,
-  group: Group,
-): Promise<Buckets | undefined> {
-  const isOpen = select.where.time.start === undefined;
-  const { time } = select;
+/** Undefined if there is no point in the range. */
+type BucketsFor = (group: Group) => Promise<Buckets | undefined>;
+
+/** All groups have the same buckets, unless the range has no start: then they begin with the first point. */
+function bucketsOfGroups(ctx: RequestContext, select: Select): BucketsFor {
+  const { time, timeZone, where } = select;
+  const isOpen = where.time.start === undefined;
   const range = rangeOf(select, time ? ctx.system.nowMs() + 1 : limits.timeMsMax + 1);
-  if (range.startMs >= range.endMs) return undefined;
-  if (!time) return oneBucket(range, isOpen ? 0 : range.startMs);
-  if (!isOpen) return bucketsOf(range, time, select.timeZone);
-  const startMs = await firstTime(ctx, group, range);
-  return startMs === undefined ? undefined : bucketsOf({ ...range, startMs }, time, select.timeZone);
+  let same: Buckets | undefined;
+  return async (group) => {
+    if (range.startMs >= range.endMs) return undefined;
+    if (!time) return oneBucket(range, isOpen ? 0 : range.startMs);
+    if (!isOpen) {
+      same ??= bucketsOf(range, time, timeZone);
+      return same;
+    }
+    const startMs = await firstTime(ctx, group, range);
+    return startMs === undefined ? undefined : bucketsOf({ ...range, startMs }, time, timeZone);
+  };
 }
 
 async function firstTime(
