@@ -2,6 +2,7 @@
 import { type Connection, ServerProblem } from "../client/connection.ts";
 import { limits } from "../limits.ts";
 import type { SeriesDescription, SourceEvent, SourceRow } from "./records.ts";
+import { insertBody, type PointsOfSeries } from "./series-points.ts";
 
 export interface DestinationOptions {
   /** Of the connector: the `source` of its events. */
@@ -12,11 +13,9 @@ export interface DestinationOptions {
   readonly createAssets: boolean;
 }
 
-/** The points of one series, as JSON without the brackets: `{"timestamp":1,"value":2},...`. */
-export interface SeriesPoints {
+/** The points of one series, at least one. */
+export interface SeriesPoints extends Pick<PointsOfSeries, "times" | "values"> {
   readonly series: SeriesDescription;
-  readonly json: string;
-  readonly points: number;
 }
 
 interface Found {
@@ -46,14 +45,14 @@ export class Destination {
 
   /** All of the points or none. Creates series that are missing. */
   async insert(batch: readonly SeriesPoints[]): Promise<void> {
-    const items = batch.map(
-      ({ series, json }) => `{"name":${JSON.stringify(this.nameOf(series))},"datapoints":[${json}]}`,
+    const body = insertBody(
+      batch.map(({ series, times, values }) => ({ name: this.nameOf(series), times, values })),
     );
-    const body = `{"items":[${items.join()}]}`;
+    const headers = { "content-type": "application/json" };
     const path = this.#connection.pathOf("timeseries/data", "0.6");
     for (let isRepeated = false; ; isRepeated = true) {
       try {
-        await this.#connection.json("POST", path, { body });
+        await this.#connection.json("POST", path, { body, headers });
         return;
       } catch (problem) {
         const missing = this.#missingIn(problem, batch);

@@ -4,10 +4,10 @@ import { ServerProblem } from "../client/connection.ts";
 import { parseJson } from "../lib/json.ts";
 import { limits } from "../limits.ts";
 import type { Destination, SeriesPoints } from "./destination.ts";
-import type { Drop, Entry, ForwardBuffer } from "./forward-buffer.ts";
+import { type Drop, type Entry, type ForwardBuffer, rangeOf } from "./forward-buffer.ts";
 import type { Health } from "./health.ts";
-import { decodeNumbers, decodeStrings } from "./point-columns.ts";
 import type { SourceEvent, SourceRow } from "./records.ts";
+import { numbersBySeries, stringsBySeries } from "./series-points.ts";
 
 export interface ForwarderOptions {
   readonly buffer: ForwardBuffer;
@@ -139,8 +139,8 @@ export class Forwarder {
     const refused = await this.#sendInParts({
       items: batch,
       send: (items) => destination.insert(items),
-      countOf: ({ points }) => points,
-      nameOf: ({ series, points }) => `${points} points of ${destination.nameOf(series)}`,
+      countOf: ({ times }) => times.length,
+      nameOf: ({ series, times }) => `${times.length} points of ${destination.nameOf(series)}`,
     });
     if (newestMs >= (this.#newest?.timeMs ?? newestMs))
       this.#newest = { timeMs: newestMs, lagMs: Math.max(0, Date.now() - newestMs) };
@@ -171,25 +171,15 @@ export class Forwarder {
   /** The points of each series in the order in which they arrived. */
   #pointsOf(entries: readonly Entry[]): { batch: SeriesPoints[]; newestMs: number } {
     const { buffer } = this.#options;
-    const json = new Map<number, { json: string; points: number }>();
+    const bodies = entries.map(({ body }) => body);
+    const found = entries[0]!.kind === "strings" ? stringsBySeries(bodies) : numbersBySeries(bodies);
+    const batch = found.map(({ series, times, values }) => ({
+      series: buffer.seriesOf(series),
+      times,
+      values,
+    }));
     let newestMs = Number.NEGATIVE_INFINITY;
-    const add = (series: number, time: number, value: string) => {
-      const point = `{"timestamp":${time},"value":${value}}`;
-      const known = json.get(series);
-      if (known) {
-        known.json += `,${point}`;
-        known.points += 1;
-      } else json.set(series, { json: point, points: 1 });
-      if (time > newestMs) newestMs = time;
-    };
-    for (const { kind, body } of entries)
-      if (kind === "strings")
-        for (const [series, time, value] of decodeStrings(body)) add(series, time, JSON.stringify(value));
-      else {
-        const { series, times, values } = decodeNumbers(body);
-        for (let i = 0; i < times.length; i += 1) add(series[i]!, times[i]!, String(values[i]));
-      }
-    const batch = [...json].map(([series, points]) => ({ series: buffer.seriesOf(series), ...points }));
+    for (const { times } of found) newestMs = Math.max(newestMs, rangeOf(times).toMs);
     return { batch, newestMs };
   }
 
