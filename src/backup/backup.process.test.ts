@@ -1,15 +1,25 @@
 // `millrace backup`, `restore` and `verify` on real servers: one snapshot of all parts, while clients write,
 // nothing stored twice, kills of either side, a full disk, damage.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { basename, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { until } from "../../test/support/connector.ts";
 import { adminKey, fill, newPlace, type Place, served, stateOf } from "../../test/support/copies.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { PlantWriter, readPlant } from "../../test/support/plant-writers.ts";
@@ -248,6 +258,7 @@ describe("of a filled installation", () => {
     writeFileSync(path, bytes);
     await assert.rejects(verified(damaged), /manifest .* is damaged/);
     await requireInOrder(damaged, { id: before });
+    assert.deepEqual(await stateOf(await restored(damaged, { id: before })), await stateOf(original));
     const listed = await run(original, ["backup", "--list", damaged]).ended;
     assert.equal(listed.status, 3);
     assert.match(listed.output, new RegExp(`${before} .*\n *${newest} +damaged`));
@@ -258,6 +269,28 @@ describe("of a filled installation", () => {
     assert.match(kept.errors, /is complete, but old ones stay: .* is being verified or restored/);
     assert.equal(manifestsIn(damaged).length, 4);
     await requireInOrder(damaged);
+  });
+
+  test("Ctrl-C ends a backup, which leaves no manifest, and the next one is restored", async () => {
+    const place = copyOfOriginal();
+    const backups = join(temporaryFolder(), "backups");
+    const blobs = readdirSync(join(place.data, "blobs"), { recursive: true, encoding: "utf8" });
+    const blob = join(place.data, "blobs", blobs.find((path) => /^\d+\/\d+$/.test(path))!);
+    renameSync(blob, `${blob}.away`);
+    execFileSync("mkfifo", [blob]); // The copy waits for it.
+    const server = await serveMillrace(place.settings, place.folder);
+    const command = run(place, ["backup", backups], server.baseUrl);
+    await until(() => existsSync(join(backups, "pool")), "the first chunk", 5);
+    command.child.kill("SIGINT");
+    const ended = await command.ended;
+    assert.equal(ended.status, 130, ended.errors);
+    assert.match(ended.output, /was interrupted; what it has copied is not copied again/);
+    assert.deepEqual(manifestsIn(backups), []);
+    renameSync(`${blob}.away`, blob);
+    await backUp(place, backups, { baseUrl: server.baseUrl });
+    server.child.kill("SIGTERM");
+    assert.equal((await server.ended).status, 0);
+    assert.deepEqual(await stateOf(await restored(backups)), await stateOf(original));
   });
 
   test("killed at random times, server or command leave no backup, and the next one is whole", async () => {
@@ -363,6 +396,7 @@ describe("of a filled installation", () => {
     assert.deepEqual(manifestsIn(seen), [first.id]);
     await ask("POST /assets", { items: [{ name: "after the full disk" }] });
     await requireInOrder(seen);
+    assert.deepEqual(await stateOf(await restored(seen)), await stateOf(original));
     server.child.kill("SIGTERM");
     assert.equal((await server.ended).status, 0);
   });
