@@ -247,8 +247,8 @@ export const described = {
 type Name = keyof typeof described;
 const names = Object.keys(described) as Name[];
 
-/** Settings of commands, which the server accepts in the same environment. */
-const elsewhere = ["MILLRACE_KEY"];
+/** Settings of clients, which the server accepts in the same environment. */
+const elsewhere = ["MILLRACE_KEY", "MILLRACE_SERVER"];
 
 const addressesIn = (value: string) => value.split(",").flatMap((one) => one.trim() || []);
 

@@ -94,7 +94,8 @@ test("an address that is taken is refused; the key is shown by the start that se
     `Cannot listen on 127.0.0.1 port ${port}: ` +
       "another program has this port; stop it, or set MILLRACE_PORT to another\n",
   );
-  const server = await serveMillrace({ MILLRACE_KEY: "of the importer, no setting" }, folder);
+  const ofClients = { MILLRACE_KEY: "of the importer", MILLRACE_SERVER: "http://of-the-importer" };
+  const server = await serveMillrace(ofClients, folder);
   assert.ok(keyIn(server.output()));
   server.child.kill("SIGTERM");
   await server.ended;

@@ -105,8 +105,13 @@ export const nameIn = (file: string, env: NodeJS.ProcessEnv): string =>
 const unset = "\0unset\0";
 
 /** The configuration as YAML, with the names of variables instead of their values, and without secrets. */
-export const printedConfiguration = (file: string): string =>
-  stringify(masked(parseYaml(textOf(file), file)));
+export const printedConfiguration = (file: string): string => stringify(withoutSecrets(file));
+
+/** Its part `source`, of a file that has been read. */
+export const printedSource = (file: string): object =>
+  (withoutSecrets(file) as { readonly source: object }).source;
+
+const withoutSecrets = (file: string): unknown => masked(parseYaml(textOf(file), file));
 
 const secretNames = /^(key|password|token|secret)$/i;
 

@@ -4,7 +4,12 @@ import { stringify } from "yaml";
 import { type Surroundings, UsageError } from "../client/command.ts";
 import { Connection } from "../client/connection.ts";
 import { count } from "../client/progress.ts";
-import { type ConnectorConfiguration, printedConfiguration, readConfiguration } from "./configuration.ts";
+import {
+  type ConnectorConfiguration,
+  printedConfiguration,
+  printedSource,
+  readConfiguration,
+} from "./configuration.ts";
 import { Connector, type ConnectorState } from "./connector.ts";
 import { dryRun } from "./dry-run.ts";
 import { serveMetrics } from "./metrics.ts";
@@ -29,7 +34,7 @@ type Action = (
   surroundings: Surroundings,
 ) => Promise<number>;
 
-const actions: Readonly<Record<string, Action>> = { run, check, discover };
+const actions: Readonly<Record<string, Action>> = { run, check };
 
 export async function connect(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const { env, output } = surroundings;
@@ -43,12 +48,14 @@ export async function connect(words: readonly string[], surroundings: Surroundin
       return 0;
     }
     const action = Object.hasOwn(actions, name) ? actions[name]! : undefined;
-    if (!action) throw new UsageError(`There is no action "${name}".\n\n${connectUsage}`);
+    if (!action && name !== "discover")
+      throw new UsageError(`There is no action "${name}".\n\n${connectUsage}`);
     const configuration = readConfiguration(file, env);
     if (values.supervised && "driver" in configuration.source)
       throw new UsageError("source.driver: the server runs no connector with a module: run it as a service");
     const source = sourceKinds[configuration.source.type]!.make(configuration.source as never);
     if (values["dry-run"]) return await dryRun(source, surroundings);
+    if (!action) return await discover(file, source, surroundings);
     return await action(configuration, source, values.supervised ? supervised(surroundings) : surroundings);
   } catch (problem) {
     if (!(problem instanceof UsageError)) throw problem;
@@ -142,15 +149,11 @@ async function check(
   return failed === 0 ? 0 : 1;
 }
 
-async function discover(
-  _: ConnectorConfiguration,
-  source: PlantSource,
-  { output, stop }: Surroundings,
-): Promise<number> {
+async function discover(file: string, source: PlantSource, { output, stop }: Surroundings): Promise<number> {
   if (!source.discover)
     throw new UsageError("This kind of source cannot be searched: see docs/connectors.md");
   try {
-    output.write(stringify({ source: await source.discover(stop) }));
+    output.write(stringify({ source: await source.discover(printedSource(file), stop) }));
     return 0;
   } catch (problem) {
     output.write(`${source.address} cannot be searched: ${(problem as Error).message}\n`);

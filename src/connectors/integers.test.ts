@@ -12,7 +12,7 @@ test("an integer is a number if one has its value, also beyond 2^53", () => {
   }
 });
 
-test("digits of a string are a number only without a loss; other strings are as ever", () => {
+test("decimal digits are a number only without a loss; all other strings are none", () => {
   const strings: readonly (readonly [text: string, expected: number | bigint])[] = [
     ["9007199254740992", 2 ** 53],
     ["9007199254740993", 9_007_199_254_740_993n],
@@ -22,6 +22,11 @@ test("digits of a string are a number only without a loss; other strings are as 
     ["0.12345678901234567890", 0.12345678901234568],
     ["9007199254740993e0", 2 ** 53],
     ["1234567890123456x", Number.NaN],
+    [" 1.5e3 ", 1_500],
+    ["", Number.NaN],
+    ["  ", Number.NaN],
+    ["0x10", Number.NaN],
+    ["Infinity", Number.NaN],
   ];
   for (const [text, expected] of strings) assert.equal(exactNumberIn(text), expected, text);
 });

@@ -17,12 +17,18 @@ export function exactInteger(integer: bigint, way: WayOfIntegers = "exact"): num
   return way === "rounded" || BigInt(number) === integer ? number : integer;
 }
 
+const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const digits = /^[+-]?\d+$/;
 /** Fewer digits are below 2^53. */
 const safeDigits = 15;
 
-/** As `Number(text)`; the integer itself if no number holds it. */
+/**
+ * The decimal number that is written; the integer itself if no number holds it. NaN for all else, also for
+ * blanks and `0x10`, which `Number` reads as 0 and 16.
+ */
 export function exactNumberIn(text: string): number | bigint {
-  if (text.length <= safeDigits || !digits.test(text.trim())) return Number(text);
-  return exactInteger(BigInt(text.trim().replace(/^\+/, "")));
+  const trimmed = text.trim();
+  if (!decimal.test(trimmed)) return Number.NaN;
+  if (trimmed.length <= safeDigits || !digits.test(trimmed)) return Number(trimmed);
+  return exactInteger(BigInt(trimmed.replace(/^\+/, "")));
 }

@@ -6,42 +6,54 @@ import type { RecordMapping } from "./record-mapping.ts";
 import type { SeriesDescription, SourcePoint, SourceRecords, SourceRow } from "./records.ts";
 import { fillTemplate } from "./template.ts";
 
+/** The characters of a value in a message. */
+const shownMax = 100;
+
 /** The columns of a row, as the text of the source and as JSON values. */
 export interface SourceTableRow {
   readonly texts: Readonly<Record<string, string | null>>;
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-type RecordMaker = (rows: readonly SourceTableRow[]) => SourceRecords;
+/** `refuse` is told of each row that makes no record, and why. */
+type RecordMaker = <Row extends SourceTableRow>(
+  rows: readonly Row[],
+  refuse: (row: Row, why: string) => void,
+) => SourceRecords;
+
+type Refuse = (why: string) => void;
 
 /** Refuses (`UsageError`) a mapping that makes nothing; `name` is what has it. */
 export function recordMaker(name: string, { rows: raw, points }: RecordMapping): RecordMaker {
   if (!raw && !points) throw new UsageError(`source: ${name} has neither rows nor points`);
   const pointOf = points && pointMaker(points);
-  return (rows) => ({
-    ...(raw && { rows: rows.map((row) => rawRowOf(row, raw)) }),
-    ...(pointOf && { points: rows.flatMap((row) => pointOf(row) ?? []) }),
+  return (rows, refuse) => ({
+    ...(raw && { rows: rows.flatMap((row) => rawRowOf(row, raw, (why) => refuse(row, why)) ?? []) }),
+    ...(pointOf && { points: rows.flatMap((row) => pointOf(row, (why) => refuse(row, why)) ?? []) }),
   });
 }
 
 const namesOf = ({ texts }: SourceTableRow): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? ""]));
 
-const rawRowOf = (
+function rawRowOf(
   row: SourceTableRow,
-  { database, table, key }: NonNullable<RecordMapping["rows"]>,
-): SourceRow => ({
-  ...{ database, table, key: fillTemplate(key, [], namesOf(row)) },
-  columns: row.values,
-});
+  { database, table, key: template }: NonNullable<RecordMapping["rows"]>,
+  refuse: Refuse,
+): SourceRow | undefined {
+  const key = fillTemplate(template, [], namesOf(row));
+  if (key !== "") return { database, table, key, columns: row.values };
+  refuse(`there is no key, ${template} is empty`);
+  return undefined;
+}
 
 /** A row without a time or a value has no point. */
 function pointMaker(
   mapping: NonNullable<RecordMapping["points"]>,
-): (row: SourceTableRow) => SourcePoint | undefined {
+): (row: SourceTableRow, refuse: Refuse) => SourcePoint | undefined {
   const { series: template, timestamp, value: valueColumn, unit, isString, isStep } = mapping;
   const known = new Map<string, SeriesDescription>();
-  return (row) => {
+  return (row, refuse) => {
     const { texts, values } = row;
     const [time, text] = [values[timestamp], texts[valueColumn]];
     if (time === undefined || text === undefined)
@@ -55,15 +67,22 @@ function pointMaker(
       ...(unit !== undefined && { unit: fillTemplate(unit, [], namesOf(row)) }),
     };
     known.set(name, series);
-    const timeMs = typeof time === "number" ? time : (parseIso(String(time)) ?? Number(time));
-    return {
-      series,
-      timestamp: Math.floor(timeMs),
-      value: isString ? text : numberIn(values[valueColumn], text),
-    };
+    const timeMs = timeIn(time);
+    const value = isString ? text : numberIn(values[valueColumn], text);
+    const written = () => quoted(values[valueColumn]);
+    if (Number.isNaN(timeMs)) refuse(`${name}: ${timestamp} is ${quoted(time)}, no time`);
+    else if (Number.isNaN(value)) refuse(`${name}: ${valueColumn} is ${written()}, no number`);
+    else return { series, timestamp: Math.floor(timeMs), value };
+    return undefined;
   };
 }
 
-/** A boolean is 0 or 1. What is no number becomes NaN, which is refused and counted. */
+const quoted = (value: unknown): string => JSON.stringify(value).slice(0, shownMax);
+
+/** NaN for what is neither ISO 8601 nor a number of milliseconds. */
+const timeIn = (time: unknown): number =>
+  typeof time === "number" ? time : (parseIso(String(time)) ?? Number(exactNumberIn(String(time))));
+
+/** A boolean is 0 or 1. NaN for what is no number. */
 const numberIn = (value: unknown, text: string): number | bigint =>
   typeof value === "boolean" ? Number(value) : exactNumberIn(text);

@@ -27,8 +27,11 @@ export interface PlantSource {
   readonly address: string;
   /** Reaches the system; returns a line that says what it found. Throws with the reason if it cannot. */
   check(signal: AbortSignal): Promise<string>;
-  /** A proposal for the part `source` of the configuration, from what the system has. */
-  discover?(signal: AbortSignal): Promise<object>;
+  /**
+   * A proposal for the part `source` of the configuration, from what the system has. `written` is this part
+   * of the file, with the names of variables instead of their values and without secrets. Its rest stays.
+   */
+  discover?(written: object, signal: AbortSignal): Promise<object>;
   /** Reads until the signal. Connects again by itself; throws only if no later attempt can succeed. */
   run(run: SourceRun): Promise<void>;
 }

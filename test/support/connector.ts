@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "./folder.ts";
 import { type RunningProcess, runMillrace, serveMillrace } from "./process.ts";
 
-const adminKey = "the-key-of-the-connector-0123456789-abcdef";
+export const adminKey = "the-key-of-the-connector-0123456789-abcdef";
 type Json = Readonly<Record<string, unknown>>;
 
 /** Fails when it is not true within these minutes. */

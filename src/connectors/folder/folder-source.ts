@@ -8,6 +8,7 @@ import { UsageError } from "../../client/command.ts";
 import { type FileRecord, formatOf, recordsOf } from "../../import/records.ts";
 import { encodings } from "../../import/text-file.ts";
 import { parseJson } from "../../lib/json.ts";
+import type { Intake } from "../intake.ts";
 import { oneOf } from "../one-of.ts";
 import { durationIn } from "../quantities.ts";
 import { recordMapping } from "../record-mapping.ts";
@@ -62,6 +63,10 @@ interface SeenState {
   readonly sinceMs: number;
 }
 
+interface FileRow extends SourceTableRow {
+  readonly line: number;
+}
+
 /** How far a file has been read. */
 interface FilePosition {
   readonly line: number;
@@ -69,7 +74,38 @@ interface FilePosition {
 }
 
 const recordsPerCommit = 5_000;
+const refusedLinesShown = 20;
 const doneFolder = "done";
+
+/** The lines of a file that are no record: all are counted, and the log has the first ones. */
+class RefusedLines {
+  readonly #name: string;
+  readonly #first: string[] = [];
+  #uncounted = 0;
+  count = 0;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  add(line: number, why: string): void {
+    if (this.#first.length < refusedLinesShown) this.#first.push(`line ${line}: ${why}`);
+    this.#uncounted += 1;
+    this.count += 1;
+  }
+
+  /** Once for many lines, because a count is written to disk. */
+  countIn(intake: Intake): void {
+    if (this.#uncounted > 0) intake.refuse(this.#uncounted, `${this.#name}, ${this.#first.at(-1)}`);
+    this.#uncounted = 0;
+  }
+
+  get summary(): string {
+    const left = this.count - this.#first.length;
+    const lines = [...this.#first, ...(left > 0 ? [`and ${left} more`] : [])];
+    return [`Refused lines: ${this.count}`, ...lines].join("\n  ");
+  }
+}
 
 class FolderSource implements PlantSource {
   readonly address: string;
@@ -154,7 +190,7 @@ class FolderSource implements PlantSource {
 
   /** Whether the whole file was read; not if the connector is stopped. */
   async #read({ name, files }: FoundFile, after: number, mark: string, run: SourceRun): Promise<boolean> {
-    const { intake, signal } = run;
+    const { health, intake, signal } = run;
     const { format, delimiter = ",", encoding = "utf-8" } = files;
     const file = join(this.#configuration.path, name);
     const reading = {
@@ -165,12 +201,14 @@ class FolderSource implements PlantSource {
       map: new Map<string, string>(),
     };
     const makeRecords = recordMaker(files.pattern, files);
-    let rows: SourceTableRow[] = [];
+    const refused = new RefusedLines(name);
+    let rows: FileRow[] = [];
     let line = after;
     const unseen = new Set(files.points ? [files.points.timestamp, files.points.value] : []);
     const put = (isWhole: boolean) => {
-      const records = makeRecords(rows);
+      const records = makeRecords(rows, (row, why) => refused.add(row.line, why));
       rows = [];
+      refused.countIn(intake);
       return intake.add({ ...records, marks: { [mark]: JSON.stringify({ line, isWhole }) } });
     };
     for await (const record of recordsOf(reading)) {
@@ -178,7 +216,7 @@ class FolderSource implements PlantSource {
       if (record.line <= after) continue;
       for (const [column] of record.fields) unseen.delete(column);
       if (record.problem === undefined) rows.push(rowOf(record, files));
-      else intake.refuse(1, `${name}, line ${record.line}: ${record.problem}`);
+      else refused.add(record.line, record.problem);
       ({ line } = record);
       if (rows.length === recordsPerCommit) await put(false);
     }
@@ -187,6 +225,7 @@ class FolderSource implements PlantSource {
     if (missing !== undefined && line > after)
       throw new Error(`No line has a value in the column ${missing}`);
     await put(true);
+    if (refused.count > 0) health.tell(`source ${name}`, refused.summary);
     return true;
   }
 
@@ -219,7 +258,7 @@ const isMatch = (entry: Dirent, { pattern }: Files): boolean =>
   entry.isFile() && matchesGlob(entry.name, pattern);
 
 /** An empty cell is null. A number in JSON is one; cells of CSV are strings. */
-function rowOf({ fields, written }: FileRecord, { points, decimalComma }: Files): SourceTableRow {
+function rowOf({ fields, line, written }: FileRecord, { points, decimalComma }: Files): FileRow {
   const texts: Record<string, string | null> = {};
   const values: Record<string, unknown> = {};
   for (const column of points ? [points.timestamp, points.value] : []) {
@@ -231,7 +270,7 @@ function rowOf({ fields, written }: FileRecord, { points, decimalComma }: Files)
     texts[name] = decimalComma && name === points?.value ? text.replace(",", ".") : text;
     values[name] = written ? parseJson(written.get(name)!) : field;
   }
-  return { texts, values };
+  return { texts, values, line };
 }
 
 export const folderKind: SourceKind = {

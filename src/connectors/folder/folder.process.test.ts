@@ -31,7 +31,7 @@ const latestOf = async (name: string) => {
 
 test("CSV with decimal commas and JSON lines become points and rows; bad lines are counted", async () => {
   const folder = temporaryFolder();
-  const lines = ["2026-01-01 00:00:00;1,5", "2026-01-02T00:00:00+01:00;-2,25", "x;1"];
+  const lines = ["2026-01-01 00:00:00;1,5", "2026-01-02T00:00:00+01:00;-2,25", "x;1", "2026-01-03;0x10"];
   const latin = `tag;time;value;unit\n${lines.map((line) => `ofen;${line};°C\n`).join("")}`;
   put(folder, "lab.csv", Buffer.from(latin, "latin1"));
   put(folder, "orders.jsonl", '{"id":1,"n":1.5,"list":[1,null]}\n[]\n{"id":"ü","n":null}\n');
@@ -53,9 +53,11 @@ test("CSV with decimal commas and JSON lines become points and rows; bad lines a
   assert.deepEqual(found.get("1"), { id: 1, n: 1.5, list: [1, null] });
   assert.deepEqual(found.get("ü"), { id: "ü" });
   const output = await stopped(connector);
-  assert.match(output, /has the time NaN|orders.jsonl, line 2/);
+  assert.match(output, /source lab.csv: Refused lines: 2\n {2}line 4: ofen: time is "x", no time\n/);
+  assert.match(output, /\n {2}line 5: ofen: value is "0x10", no number\n/);
+  assert.match(output, /source orders.jsonl: Refused lines: 1\n {2}line 2: not a JSON object/);
   const [report] = await server.items("GET", "connectors?name=mixed");
-  assert.deepEqual(report!["counts"], { received: 6, written: 4, refused: 2, dropped: 0 });
+  assert.deepEqual(report!["counts"], { received: 7, written: 4, refused: 3, dropped: 0 });
   assert.deepEqual(readdirSync(folder).sort(), ["lab.csv", "orders.jsonl", "other.txt"]);
 });
 

@@ -11,8 +11,6 @@ export interface PlainRead {
   readonly unit?: string;
 }
 
-const number = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
-
 /** The time of a point is that of its arrival. Throws for a text where a number is expected. */
 export function plainReader({ series: template, ...description }: PlainRead): MessageReader {
   const known = new Map<string, SeriesDescription>();
@@ -29,6 +27,7 @@ export function plainReader({ series: template, ...description }: PlainRead): Me
 
 function numberIn(text: string): number | bigint {
   if (text === "true" || text === "false") return text === "true" ? 1 : 0;
-  if (!number.test(text)) throw new TypeError(`"${text.slice(0, 40)}" is no number`);
-  return exactNumberIn(text);
+  const number = exactNumberIn(text);
+  if (Number.isNaN(number)) throw new TypeError(`"${text.slice(0, 40)}" is no number`);
+  return number;
 }

@@ -47,12 +47,12 @@ class OpcUaSource implements PlantSource {
     return `${this.address} ${offered}; it accepts a session; ${certificate}`;
   }
 
-  async discover(): Promise<object> {
+  async discover(written: object): Promise<object> {
     const library = await loadLibrary();
     try {
       const plant = await openSession(library, this.#configuration);
       try {
-        return this.#proposal(plant, await this.#variables(plant));
+        return this.#proposal(written, plant, await this.#variables(plant));
       } finally {
         await plant.close();
       }
@@ -61,7 +61,7 @@ class OpcUaSource implements PlantSource {
     }
   }
 
-  #proposal({ namespaces }: PlantSession, { variables, others }: Found): object {
+  #proposal(written: object, { namespaces }: PlantSession, { variables, others }: Found): object {
     const document = new Document();
     const folders = Map.groupBy(variables, ({ path }) => path.slice(0, -1).join("/"));
     const include = [...folders].map(([folder, found]) => {
@@ -70,10 +70,10 @@ class OpcUaSource implements PlantSource {
       pattern.comment = ` ${found.length} variables, ${withHistory} with history`;
       return pattern;
     });
-    const { endpoint, security, user, browse: { roots } = {} } = this.#configuration;
+    const { browse } = this.#configuration;
     const proposal = document.createNode({
-      ...{ type: "opcua", endpoint, ...(security && { security }), ...(user && { user: masked(user) }) },
-      browse: { ...(roots && { roots }), include, name: this.#settings.browse.name },
+      ...written,
+      browse: { ...browse, include, name: this.#settings.browse.name },
     });
     proposal.commentBefore = [
       " Namespaces:",
@@ -199,10 +199,6 @@ interface Reading {
 
 const modeOf = ({ securityMode, securityPolicyUri }: EndpointDescription, library: Library): string =>
   `${library.MessageSecurityMode[securityMode]}/${securityPolicyUri?.split("#")[1] ?? "None"}`;
-
-const masked = (user: object): object =>
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the connector replaces it.
-  "password" in user ? { ...user, password: "${OPCUA_PASSWORD}" } : user;
 
 const messageOf = (problem: unknown): string => (problem as Error).message.split("\n")[0]!.trim();
 

@@ -373,7 +373,8 @@ describe("OPC UA", { skip: isMissing }, () => {
   });
 
   test("discover proposes folders with their numbers of variables", async () => {
-    const { output } = await connect(configured("proposal", {}), ["discover"]).ended;
+    const { output } = await connect(configured("proposal", { quality: "gap" }), ["discover"]).ended;
+    assert.match(output, /^ {2}quality: gap$/m);
     assert.match(output, /# \d: urn:plant/);
     assert.match(output, /- Plant\/Boiler\/\* # 10 variables, 1 with history/);
     assert.match(output, /# 1 variables are neither numbers nor strings/);

@@ -12,13 +12,15 @@ import {
 } from "./database.ts";
 import { readerOf } from "./postgres-values.ts";
 
+/** The constraints of `information_schema` are those of tables that the user may write. A reader has none. */
 const columnsSql = `
   SELECT c.table_schema, c.table_name, c.column_name, c.data_type, (k.column_name IS NOT NULL)::text AS is_key
   FROM information_schema.columns c
   LEFT JOIN (
-    SELECT t.table_schema, t.table_name, u.column_name FROM information_schema.table_constraints t
-    JOIN information_schema.key_column_usage u USING (constraint_schema, constraint_name)
-    WHERE t.constraint_type = 'PRIMARY KEY'
+    SELECT n.nspname AS table_schema, t.relname AS table_name, a.attname AS column_name FROM pg_index i
+    JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace n ON n.oid = t.relnamespace
+    JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey)
+    WHERE i.indisprimary
   ) k USING (table_schema, table_name, column_name)
   WHERE c.table_schema NOT IN ('pg_catalog', 'information_schema')
   ORDER BY c.table_schema, c.table_name, c.ordinal_position`;

@@ -34,7 +34,7 @@ export const sqlSchema = Type.Object(
       Type.String({ minLength: 1, description: "The file of a module that reads another database" }),
     ),
     timeout: Type.Optional(Type.String({ description: "The longest time of a query; default 10m" })),
-    queries: Type.Array(querySchema, { minItems: 1 }),
+    queries: Type.Array(querySchema),
   },
   strict,
 );

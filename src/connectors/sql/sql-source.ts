@@ -57,21 +57,28 @@ class SqlSource implements PlantSource {
   }
 
   async check(signal: AbortSignal): Promise<string> {
-    const { queries } = this.#configuration;
+    const queries = this.#queries();
     await this.#using(signal, async (database) => {
       for (const { sql } of queries) await database.check(sql);
     });
     return `${this.address} has what ${queries.length} queries read`;
   }
 
-  async discover(signal: AbortSignal): Promise<object> {
+  async discover(written: object, signal: AbortSignal): Promise<object> {
     const queries = await this.#using(signal, (database) => database.discover());
-    return { type: "sql", url: this.address, queries };
+    return { ...written, queries };
   }
 
   async run(run: SourceRun): Promise<void> {
-    await Promise.all(this.#configuration.queries.map((query) => this.#repeat(query, run)));
+    await Promise.all(this.#queries().map((query) => this.#repeat(query, run)));
     await run.intake.drain();
+  }
+
+  /** A file without queries is one for `discover` only. */
+  #queries(): readonly SqlQuery[] {
+    const { queries } = this.#configuration;
+    if (queries.length === 0) throw new UsageError("source.queries is empty: `discover` proposes queries");
+    return queries;
   }
 
   /** A failed read is repeated from where it was. */
@@ -103,7 +110,9 @@ class SqlSource implements PlantSource {
         if (signal.aborted) return;
         const fresh = incremental ? found.filter((row) => !isSeen(row, incremental.column, position)) : found;
         if (incremental) position = positionAfter(found, incremental.column, position);
-        const records: SourceRecords = makeRecords(fresh);
+        const refused: string[] = [];
+        const records: SourceRecords = makeRecords(fresh, (_row, why) => refused.push(why));
+        if (refused.length > 0) intake.refuse(refused.length, `query ${name}: ${refused[0]}`);
         await intake.add({ ...records, ...(position && { marks: { [name]: JSON.stringify(position) } }) });
       }
     });

@@ -1,7 +1,7 @@
 // Queries of a real PostgreSQL arrive as raw rows and points: once, exact, and further from where they were.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { ConnectedServer, connect, stopped, until } from "../../../test/support/connector.ts";
+import { adminKey, ConnectedServer, connect, stopped, until } from "../../../test/support/connector.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { type PostgresServer, startPostgres, statement } from "../../../test/support/postgres.ts";
 import { endLeftProcesses } from "../../../test/support/process.ts";
@@ -118,15 +118,21 @@ describe("SQL", needs("postgresql"), () => {
     const output = await stopped(connector);
     const { status, counts, error } = (await reportOf("lab"))!;
     assert.deepEqual([status, counts], ["STOPPED", { received: 3, written: 2, refused: 1, dropped: 0 }]);
-    assert.match((error as Json)["message"] as string, /has the value NaN/);
+    assert.match((error as Json)["message"] as string, /value is "NaN", no number/);
     assert.match(output, /source lab: works again/);
-    assert.match(output, /A point of lab.ph has the value NaN/);
+    assert.match(output, /query lab: lab.ph: value is "NaN", no number/);
   });
 
   test("discover proposes queries that check accepts; wrong ones are refused with their reason", async () => {
     await sql('CREATE TABLE "Odd name" ("A b" integer PRIMARY KEY, "changedAt" timestamptz)');
+    await sql(`CREATE ROLE plant_reader LOGIN PASSWORD '${adminKey}'`);
+    await sql('GRANT SELECT ON "Odd name" TO plant_reader');
     const query = { name: "q", sql: "SELECT 1 AS id", rows: { database: "d", table: "t", key: "{id}" } };
-    const { output } = await connect(configured("found", [query]), "discover").ended;
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the connector replaces it.
+    const reader = "plant_reader:${MILLRACE_KEY}@";
+    const url = postgres.url("postgres").replace(/\/\/.*@/, `//${reader}`);
+    const { output } = await connect(configured("found", [], { url }), "discover").ended;
+    assert.ok(output.includes(reader) && !output.includes(adminKey), output);
     assert.ok(output.includes("name: public.Odd name") && output.includes("column: changedAt"), output);
     assert.ok(output.includes('key: "{A b}"'), output);
     const check = async (wrong: Json) => await connect(configured("wrong", [wrong]), "check").ended;
@@ -135,6 +141,8 @@ describe("SQL", needs("postgresql"), () => {
       (await check({ ...query, sql: "SELECT * FROM nowhere" })).output,
       /failed.*"nowhere" does not exist/,
     );
+    const empty = await connect(configured("wrong", []), "check").ended;
+    assert.match(empty.output, /failed +source: source.queries is empty: `discover` proposes queries/);
     assert.match((await check({ name: "q", sql: "SELECT 1" })).output, /q has neither rows nor points/);
     assert.equal((await check({ ...query, sql: "SELECT 1 AS id -- the only one" })).status, 0);
     const twice = connect(configured("wrong", [query, query]), "check");

@@ -64,6 +64,7 @@ const keyOf = ({ name, parameters }: Call): string => `${name} ${fieldOf({ name,
 
 function fieldOf({ name, parameters: [first] }: Pick<Call, "name" | "parameters">): string {
   if (first?.kind === "reference") return first.name;
+  if (!aggregateFunctions.has(name)) throw undefinedFunction(name);
   throw statementProblem(`${name}() needs a field`);
 }
 
@@ -140,9 +141,11 @@ function singleColumns(
   return { hasPoints, columns: new Map([...functions].map(([name, one]) => [name, resultOf(one)])) };
 }
 
+const undefinedFunction = (name: string) => statementProblem(`undefined function ${name}()`);
+
 function functionOf(name: string, seriesCount: number): AggregateFunction {
   const found = aggregateFunctions.get(name);
-  if (!found) throw statementProblem(`undefined function ${name}()`);
+  if (!found) throw undefinedFunction(name);
   if (seriesCount > 1 && !found.isCombinable)
     throw statementProblem(
       `${name}() of ${seriesCount} series in one: use GROUP BY, so that each is on its own`,

@@ -6,6 +6,7 @@ import type {
   Fill,
   NamePattern,
   QueryStatement,
+  RefusedStatement,
   Select,
   SelectColumn,
   Show,
@@ -51,13 +52,13 @@ function parseStatement(reader: TokenReader, nowMs: number): QueryStatement {
   return refused(reader, []);
 }
 
-/** Skips the rest of the statement; the message has its first two words. */
-function refused(reader: TokenReader, before: readonly string[]): QueryStatement {
+/** Skips the rest of the statement; the message has its first words. */
+function refused(reader: TokenReader, before: readonly string[], wordsMax = 2): RefusedStatement {
   const words = [...before];
   let isNaming = true;
   while (!reader.isAtEnd && !reader.isSymbol(";")) {
     const token = reader.skip();
-    isNaming &&= token.kind === "word" && words.length < 2;
+    isNaming &&= token.kind === "word" && words.length < wordsMax;
     if (isNaming) words.push(token.text.toUpperCase());
   }
   return { kind: "refused", problem: `${words.join(" ")} is not supported` };
@@ -200,7 +201,7 @@ function parseTimeZone(reader: TokenReader): string {
 
 function parseShow(reader: TokenReader, nowMs: number): QueryStatement {
   const subject = parseSubject(reader);
-  if (!subject) return refused(reader, ["SHOW"]);
+  if (typeof subject !== "string") return subject;
   if (reader.isWord("cardinality", "exact"))
     return refused(reader, ["SHOW", subject.toUpperCase(), "CARDINALITY"]);
   if (reader.tryWord("on")) reader.name();
@@ -230,14 +231,15 @@ const twoWords: ReadonlyMap<string, readonly string[]> = new Map([
   ["field", ["keys"]],
 ]);
 
-/** Undefined, without reading further, for what is not served. */
-function parseSubject(reader: TokenReader): ShowSubject | undefined {
+function parseSubject(reader: TokenReader): ShowSubject | RefusedStatement {
   const one = reader.tryWord("databases", "measurements", "series");
   if (one) return one as ShowSubject;
   const first = reader.tryWord(...twoWords.keys());
-  if (!first) return undefined;
+  if (!first) return refused(reader, ["SHOW"]);
   const second = reader.tryWord(...twoWords.get(first)!);
-  return second === undefined ? undefined : (`${first} ${second}` as ShowSubject);
+  return second === undefined
+    ? refused(reader, ["SHOW", first.toUpperCase()], 3)
+    : (`${first} ${second}` as ShowSubject);
 }
 
 /** `WITH MEASUREMENT = "cpu"` or `=~ /regex/`. */

@@ -351,7 +351,9 @@ test("what is not served is refused by name", async () => {
     "CREATE DATABASE x": "CREATE DATABASE is not supported",
     "SHOW QUERIES": "SHOW QUERIES is not supported",
     "SHOW SERIES CARDINALITY": "SHOW SERIES CARDINALITY is not supported",
+    "SHOW TAG KEY CARDINALITY": "SHOW TAG KEY is not supported",
     "SELECT percentile(usage, 5) FROM cpu": "undefined function percentile()",
+    "SELECT holt_winters(mean(usage), 3, 2) FROM cpu": "undefined function holt_winters()",
     "SELECT mean(text) FROM points": "unsupported mean iterator type: string",
     "SELECT mean(usage) FROM cpu WHERE idle > 5": "conditions on fields with functions are not supported",
     "SELECT average(usage) FROM cpu":
