@@ -19,7 +19,7 @@ import type {
   SeriesId,
 } from "../points.ts";
 import { AggregateReads } from "./aggregate-reads.ts";
-import { ClickHouseClient, ClickHouseError } from "./client.ts";
+import { ClickHouseClient, ClickHouseError, type ClickHouseSettings } from "./client.ts";
 import { readOnlyTables, replicaProblems } from "./doctor.ts";
 import type { ClickHouseLocation } from "./location.ts";
 import { findLatest, seriesPerStatement } from "./nearest.ts";
@@ -95,10 +95,10 @@ async function readVersion(client: ClickHouseClient) {
       WHERE name = 'allow_deprecated_error_prone_window_functions') AS refuses_differences`,
   );
   const refusesDifferences = rows.numbers("refuses_differences")[0] === 1;
-  return {
-    isOrderedByFinal: rows.numbers("major")[0]! < 20,
-    settings: refusesDifferences ? { allow_deprecated_error_prone_window_functions: 1 } : {},
-  };
+  const settings: ClickHouseSettings = refusesDifferences
+    ? { allow_deprecated_error_prone_window_functions: 1 }
+    : {};
+  return { isOrderedByFinal: rows.numbers("major")[0]! < 20, settings };
 }
 
 interface Parts {
