@@ -8,8 +8,8 @@ import { after, describe, test } from "node:test";
 import { zstdDecompressSync } from "node:zlib";
 import { temporaryFolder } from "./support/folder.ts";
 import { endLeftProcesses, runMillrace, serveMillrace } from "./support/process.ts";
-import { readReleaseFixture, releaseKey } from "./support/release-fixture.ts";
-import { askerOf } from "./support/sample-part.ts";
+import { type AuditLog, readAuditLog, readReleaseFixture, releaseKey } from "./support/release-fixture.ts";
+import { type AskProject, askerOf } from "./support/sample-part.ts";
 
 after(endLeftProcesses);
 
@@ -22,7 +22,9 @@ for (const release of releases) {
   describe(`release ${release}`, () => {
     const folder = temporaryFolder();
     const fixture = (name: string) => join(fixtures, release, name);
-    const expected = JSON.parse(zstdDecompressSync(readFileSync(fixture("expected.json.zst"))).toString());
+    const { audit, ...expected } = JSON.parse(
+      zstdDecompressSync(readFileSync(fixture("expected.json.zst"))).toString(),
+    ) as { audit?: AuditLog };
 
     function unpacked(name: string): string {
       const target = join(folder, name);
@@ -48,17 +50,26 @@ for (const release of releases) {
 
     const projectOf = ({ baseUrl }: Served) => askerOf({ baseUrl, project: "default", key: releaseKey });
 
+    /** The audit log continues that of the release. */
+    async function assertAuditLog(ask: AskProject): Promise<void> {
+      const { records, isIntact } = await readAuditLog(ask, audit?.records.length);
+      assert.equal(isIntact, true);
+      if (audit) assert.deepEqual(records, audit.records);
+    }
+
     test("its data folder is served as it was, and takes new records, twice", async () => {
       const data = unpacked("data");
       await served(data, async (server) => {
         const ask = projectOf(server);
         assertHolds(await readReleaseFixture(ask), expected);
+        await assertAuditLog(ask);
         const [created] = (await ask("POST /assets", { items: [{ name: "new" }] })).items;
         await ask("POST /assets/delete", { items: [created!["id"]] }, "0.5");
       });
       await served(data, async (server) => {
         assert.doesNotMatch(server.output(), /Upgrading the catalog/);
         assertHolds(await readReleaseFixture(projectOf(server)), expected);
+        await assertAuditLog(projectOf(server));
       });
     });
 
@@ -69,6 +80,7 @@ for (const release of releases) {
       await ended("restore", backups, "--to", data);
       await served(data, async (server) => {
         assertHolds(await readReleaseFixture(projectOf(server)), expected);
+        await assertAuditLog(projectOf(server));
       });
     });
 

@@ -20,6 +20,23 @@ export async function fillReleaseFixture(ask: AskProject): Promise<void> {
   await ask(`POST /timeseries/data/${encodeURIComponent(seriesName)}`, { items: points }, "0.5");
 }
 
+/**
+ * The audit log up to the record `lastSeq`, the first one first, and whether its chain holds. An archive has
+ * none.
+ */
+export async function readAuditLog(ask: AskProject, lastSeq = Number.POSITIVE_INFINITY) {
+  const { items } = await ask("GET /audit?limit=1000");
+  const verification = JSON.parse((await ask("GET /audit/verification")).text).data;
+  return {
+    records: items
+      .filter(({ seq }) => Number(seq) <= lastSeq)
+      .sort((a, b) => Number(a["seq"]) - Number(b["seq"])),
+    isIntact: verification.isIntact as boolean,
+  };
+}
+
+export type AuditLog = Awaited<ReturnType<typeof readAuditLog>>;
+
 /** Datapoints that are in the journal alone when the server is killed. */
 export async function writeLatePoints(ask: AskProject): Promise<void> {
   const items = Array.from({ length: 50 }, (_, at) => ({ timestamp: lateTime + at, value: at / 3 }));
@@ -27,7 +44,7 @@ export async function writeLatePoints(ask: AskProject): Promise<void> {
 }
 
 /** What the API returns: every record, with names instead of ids, the datapoints and their aggregates. */
-export async function readReleaseFixture(ask: AskProject): Promise<unknown> {
+export async function readReleaseFixture(ask: AskProject): Promise<Readonly<Record<string, unknown>>> {
   const path = `/timeseries/data/${encodeURIComponent(seriesName)}`;
   const read = async (query: string) =>
     JSON.parse((await ask(`GET ${path}?${query}`, undefined, "0.5")).text);
