@@ -156,10 +156,20 @@ export function lockDataFolder(path: string): () => void {
     throw unusable(path, problem);
   }
   if (unlock !== "busy") return unlock;
-  throw new StartRefused(
-    `The data folder ${path} is in use by another process (pid ${textOf(holderOf(path)) || "unknown"}).
+  throw new DataFolderInUse(path, textOf(holderOf(path)) || "unknown");
+}
+
+export class DataFolderInUse extends StartRefused {
+  /** Its pid. */
+  readonly holder: string;
+
+  constructor(path: string, holder: string) {
+    super(
+      `The data folder ${path} is in use by another process (pid ${holder}).
 Stop that one, or set MILLRACE_DATA to another folder.`,
-  );
+    );
+    this.holder = holder;
+  }
 }
 
 export const holderOf = (path: string): string => join(path, "holder.pid");

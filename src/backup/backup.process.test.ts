@@ -22,6 +22,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../../test/support/connector.ts";
 import { adminKey, fill, newPlace, type Place, served, stateOf } from "../../test/support/copies.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { PlantWriter, readPlant } from "../../test/support/plant-writers.ts";
 import { endLeftProcesses, runMillrace, serveMillrace } from "../../test/support/process.ts";
 import { randomFrom, seed, times } from "../../test/support/proof.ts";
@@ -95,6 +96,22 @@ const onSmallDisk = (folder: string) => [
 ];
 const canMount = spawnSync("unshare", [...onSmallDisk(temporaryFolder()).slice(1), "true"]).status === 0;
 const skip = canMount ? false : "this user may not mount a disk of its own (unshare --map-root-user --mount)";
+
+test("beside a server at another address, the command names the one it tried and what to do", async () => {
+  const place = newPlace();
+  const backups = join(temporaryFolder(), "backups");
+  const port = String(await freePort());
+  await served(place, async (_ask, baseUrl) => {
+    const settings = { ...place.settings, MILLRACE_PORT: port };
+    const { status, errors } = await run({ ...place, settings }, ["backup", backups]).ended;
+    assert.equal(status, 1);
+    assert.match(errors, new RegExp(`No server responds at http://127.0.0.1:${port}, but a process with`));
+    assert.ok(errors.includes(`the pid ${process.pid} uses ${place.data}`), errors);
+    assert.match(errors, /--server http:\/\/127\.0\.0\.1:<port>, or set its MILLRACE_PORT here too/);
+    assert.ok(!existsSync(backups));
+    await backUp(place, backups, { baseUrl });
+  });
+});
 
 describe("while clients write", () => {
   test(`every backup has all parts of one snapshot, PROOF_SEED=${seed}`, async () => {

@@ -23,7 +23,7 @@ import { passphraseIn, Repository } from "../backup/repository.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
 import { readSettings, type Settings } from "../config.ts";
 import { refuseWhileCopied } from "../copy/copy-record.ts";
-import { StartRefused, secretOf } from "../data-folder.ts";
+import { DataFolderInUse, StartRefused, secretOf } from "../data-folder.ts";
 import { requireCatalog } from "../data-parts.ts";
 import { openInstallation, secretFor } from "../installation.ts";
 import { parseJson } from "../lib/json.ts";
@@ -99,7 +99,7 @@ a backup that stays is damaged or another process uses the folder; ${interrupted
     refuseNested(settings.data, place);
     const server = serverOf(settings, values.server);
     const status = server && (await throughServer(server, request));
-    const ended = status ?? (await withoutServer(settings, request));
+    const ended = status ?? (await withoutServer(settings, { server, request }));
     if (keep === undefined || ![0, filesMissing].includes(ended)) return ended;
     return (await removeOld(request, { keep, settings })) ? ended : ended || noneRemoved;
   },
@@ -219,11 +219,19 @@ function messageIn(text: string): string {
 }
 
 /** Opens the data folder and makes the backup in this process. */
-async function withoutServer(settings: Settings, request: BackupRequest): Promise<number> {
-  console.error(`No server responds, so this command opens ${settings.data} itself`);
+async function withoutServer(
+  settings: Settings,
+  { server, request }: { readonly server: Server | undefined; readonly request: BackupRequest },
+): Promise<number> {
+  const tried = server ? `No server responds at ${new URL(server.url).origin}` : portUnknown;
   const log = pino({ level: "silent" });
   await using opened = new AsyncDisposableStack();
-  const { stores, disk } = await openInstallation(settings, { system, log }, opened);
+  const { stores, disk } = await openInstallation(settings, { system, log }, opened).catch((problem) => {
+    if (!(problem instanceof DataFolderInUse)) throw problem;
+    throw new StartRefused(`${tried}, but a process with the pid ${problem.holder} uses ${settings.data}.
+If it is a server, name its address: --server http://127.0.0.1:<port>, or set its MILLRACE_PORT here too.`);
+  });
+  console.error(`${tried}, so this command has opened ${settings.data} itself`);
   await refuseWhileCopied(stores.catalog);
   const refusal = outsideOfFolder({
     catalogUrl: undefined,
@@ -253,6 +261,8 @@ async function withoutServer(settings: Settings, request: BackupRequest): Promis
   };
   return await follow(state, started, stop.signal);
 }
+
+const portUnknown = "MILLRACE_PORT is 0, so the address of a server is unknown";
 
 /** Shows the progress until the backup that was started has ended. */
 async function follow(

@@ -164,10 +164,11 @@ export const requestFailures = {
     message: ({ fields }) =>
       `Unknown ${fields.length === 1 ? "field" : "fields"} - ${firstOf(fields)} - nothing is changed`,
   }),
-  "too-many": entry<{ field: string; limit: number; got: number }>({
+  /** Without `got`, the list was not read to its end. */
+  "too-many": entry<{ field: string; limit: number; got?: number }>({
     status: 400,
     when: "A list in the body or a parameter has more items than the limit.",
-    message: ({ field, limit, got }) => `${field} may hold at most ${limit} items but holds ${got}`,
+    message: ({ field, limit, got = "more" }) => `${field} may hold at most ${limit} items but holds ${got}`,
   }),
   "cursor-invalid": entry<Record<string, never>>({
     status: 400,

@@ -155,6 +155,11 @@ refused("inserts that are too large", [
     { items: Array.from({ length: 100_001 }, (_, i) => point(i, 1)) },
     "items may hold at most 100000 items but holds 100001",
   ),
+  // The decoder stops before the end, so it does not know how many there are.
+  one(
+    { items: Array.from({ length: 200_000 }, (_, i) => point(i, 1)) },
+    "items may hold at most 100000 items but holds more",
+  ),
   many(
     {
       items: [0, 1].map(() => ({

@@ -78,7 +78,7 @@ export class IncomingPointsBuilder {
   }
 
   addString(timeMs: number, value: string): void {
-    if (this.#strings.length > limits.pointsPerWriteMax) throw tooManyPoints(this.#strings.length);
+    if (this.#strings.length > limits.pointsPerWriteMax) throw tooManyPoints();
     this.#stringTimes.push(timeMs + 0);
     this.#strings.push(value);
   }

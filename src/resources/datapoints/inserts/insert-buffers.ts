@@ -23,21 +23,22 @@ export class InsertColumns implements Pairs {
 
   /** Columns do not grow beyond one insert's limit, so a body that is too long is not read to its end. */
   growPoints(): void {
-    if (this.count > limits.pointsPerWriteMax) throw tooManyPoints(this.count);
+    if (this.count > limits.pointsPerWriteMax) throw tooManyPoints();
     this.times = doubled(this.times);
     this.values = doubled(this.values);
   }
 
   growRuns(): void {
     const runs = this.numberEnds.length;
-    if (runs > limits.pointsPerWriteMax) throw tooManyPoints(runs);
+    if (runs > limits.pointsPerWriteMax) throw tooManyPoints();
     this.numberEnds = doubled(this.numberEnds);
     this.stringEnds = doubled(this.stringEnds);
   }
 }
 
-export const tooManyPoints = (got: number) =>
-  fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, got });
+/** Without `got`, the decoder stopped before the end of the body. */
+export const tooManyPoints = (got?: number) =>
+  fail("too-many", { field: "items", limit: limits.pointsPerWriteMax, ...(got !== undefined && { got }) });
 
 function doubled<Column extends Float64Array | Uint32Array>(column: Column): Column {
   const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
