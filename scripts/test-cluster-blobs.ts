@@ -26,7 +26,7 @@ const patterns =
         "test/cluster/*.test.ts",
         "src/resources/{files,models,archives}/**/*.test.ts",
         "src/archive/*.test.ts",
-        "src/backup/{places,s3-backups.process}.test.ts",
+        "src/backup/{places,s3-backups.process,increments-places.process}.test.ts",
       ];
 
 const store = await startRadosgw();

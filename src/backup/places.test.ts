@@ -8,7 +8,7 @@ import { describe, it, test } from "node:test";
 import { addBackup } from "../../test/support/backup-folder.ts";
 import { withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { testS3 } from "../../test/support/s3-store.ts";
+import { testS3, unsignedS3 } from "../../test/support/s3-store.ts";
 import { StartRefused } from "../data-folder.ts";
 import { contentOf } from "../storage/s3-blobs/content.ts";
 import type { S3Setting } from "../storage/s3-blobs/s3-blobs.ts";
@@ -197,6 +197,7 @@ test("an S3 store that is away or refuses is named, without secrets", async () =
 });
 
 test("without the permission to write, backups in an S3 store are read without a lock", async () => {
+  const store = await unsignedS3();
   const setting = store.place();
   const own = await s3At(setting);
   await own.write("a", Buffer.from("a"));
@@ -213,6 +214,7 @@ test("without the permission to write, backups in an S3 store are read without a
 });
 
 test("a store that ignores conditions of writes is refused", async () => {
+  const store = await unsignedS3();
   const setting = store.place();
   const { location, ...access } = setting;
   const app = createServer(async (request, response) => {

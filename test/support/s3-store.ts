@@ -25,6 +25,9 @@ export function testS3(): Promise<TestS3> {
   return started;
 }
 
+/** A store that verifies no signatures, for tests whose proxy changes requests. */
+export const unsignedS3 = (): Promise<TestS3> => startFauxqs();
+
 function givenStore(): TestS3 {
   const { endpoint = "", bucket } = parseS3Url(process.env["TEST_S3"]!);
   const accessKeyId = process.env["AWS_ACCESS_KEY_ID"]!;
