@@ -56,7 +56,10 @@ export function chartsOf(document: string): readonly { readonly file: string; re
   });
 }
 
-/** The names of the systems, and the rows of the table as cells: workload, what, unit, a cell a system. */
+/**
+ * The names of the systems, and the rows of the table as cells: workload, description, unit, one for each
+ * system.
+ */
 function tableOf(document: string): { systems: readonly string[]; rows: readonly (readonly string[])[] } {
   const section = document.split(/\n(?=## )/).find((one) => one.startsWith(`${heading}\n`)) ?? "";
   const lines = section.split("\n").filter((line) => line.startsWith("|"));

@@ -1,4 +1,4 @@
-// What a connector does in a second, and what it costs: messages of a broker, and the backlog of an outage.
+// The throughput and the cost of a connector: messages of a broker, and the backlog of an outage.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";

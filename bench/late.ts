@@ -72,7 +72,7 @@ async function loadRate(running: Running, sent: readonly (readonly GeneratedSeri
   return points / seconds;
 }
 
-/** Throws unless the series holds, of each time, what was sent last. */
+/** Throws unless the series holds, for each time, the value that was sent last. */
 async function compare({ port }: Running, sent: readonly GeneratedSeries[]): Promise<void> {
   const expected = new Map<number, number>();
   for (const { times, values } of sent)

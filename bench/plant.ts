@@ -11,7 +11,7 @@ export interface PlantAsset {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-/** Assets of a unit, its own node included: what one request creates. */
+/** Assets of a unit, its own node included: one request creates as many. */
 export const assetsPerUnit = 1_000;
 const unitsPerArea = 10;
 const systemsPerUnit = 9;

@@ -32,7 +32,7 @@ export function reportOf(results: readonly Results[], context: Context): string 
   ].join("\n");
 }
 
-/** The day and what was measured on, in one line. */
+/** The day and the machine of the measurement, in one line. */
 export function machine(): string {
   const cores = cpus();
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;

@@ -39,7 +39,7 @@ const reads = 200;
 const hourMs = 3_600_000;
 const health = requestBytes({ method: "GET", path: "/health" });
 
-/** What one size costs; times in ms where nothing else is said. */
+/** The figures of one size; times are in ms if no other unit is named. */
 interface Costs {
   readonly create: number;
   readonly load: number;

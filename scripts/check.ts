@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 interface Step {
   readonly name: string;
   readonly command: readonly string[];
-  /** What to do when it fails. */
+  /** The remedy when it fails. */
   readonly next: string;
 }
 

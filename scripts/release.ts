@@ -57,7 +57,7 @@ function knownArchitecture(name: string): Architecture {
   throw new Error(`--architecture is x64 or arm64, not ${name}`);
 }
 
-/** Later versions are tested with what this one leaves on disk. */
+/** Later versions are tested with the files that this one leaves on disk. */
 function requireFixture(version: string): void {
   if (existsSync(join(root, "test/fixtures/releases", version))) return;
   throw new Error(`test/fixtures/releases/${version} is missing: run node scripts/release/fixture.ts`);

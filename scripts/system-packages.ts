@@ -81,7 +81,7 @@ export function prepare(packages: SystemPackages, machine: Machine): string[] {
   ];
 }
 
-/** Installs what only makes tests faster; its absence is worth no line. */
+/** Installs packages that only make tests faster; it does not report their absence. */
 function improved(missing: readonly SystemPackage[], machine: Machine): string[] {
   const optional = missing.filter(({ isOptional }) => isOptional);
   if (optional.length === 0 || !machine.mayInstall) return [];
@@ -110,7 +110,7 @@ function installed(missing: readonly SystemPackage[], machine: Machine): string[
   }
 }
 
-/** The `skip` of a test that needs a package: false, or the reason with what to install. */
+/** The `skip` of a test that needs a package: false, or the reason with the package to install. */
 export function skipWithout(
   name: string,
   packages: SystemPackages = systemPackages,

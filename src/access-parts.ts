@@ -1,4 +1,4 @@
-// The parts that decide who a caller is and what the caller may do, for the server and commands beside it.
+// The parts that identify a caller and decide its rights, for the server and for commands beside it.
 import { ApiKeys } from "./access/api-keys.ts";
 import { Rights } from "./access/rights.ts";
 import { Sessions } from "./access/sessions.ts";

@@ -1,4 +1,4 @@
-// Why a server does not start: each reason says what to do about it, and leaves the data folder as it is.
+// Refused starts of a server: each reason has a remedy, and the data folder stays as it is.
 import assert from "node:assert/strict";
 import { appendFileSync, chmodSync, cpSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Puts together by what people come in: keys, tokens of identity providers, and logins in a browser.
+// Opens the authenticators of keys, of tokens of identity providers, and of logins in a browser.
 import type { Logger } from "pino";
 import { Authenticator } from "./access/authenticator.ts";
 import { BrowserLogin } from "./access/browser-login.ts";
@@ -23,7 +23,7 @@ interface AuthenticatorSettings {
   readonly log: Logger;
 }
 
-/** By what people come in: keys, tokens, and logins in a browser. */
+/** Opens the authenticators of keys, tokens, and logins in a browser. */
 export async function openAuthenticators(
   services: Services,
   { settings, secretFor, log }: AuthenticatorSettings,

@@ -28,7 +28,7 @@ import type { PointsStore } from "./storage/points.ts";
 import type { RowDeletions } from "./storage/row-deletions.ts";
 import type { ServerLease } from "./storage/server-lease.ts";
 
-/** What all requests share. */
+/** The objects that all requests share. */
 export interface Services {
   readonly system: System;
   readonly ids: IdSource;
@@ -77,6 +77,6 @@ export interface RequestContext extends Services {
   readonly projectId: ProjectId;
   /** Aborted when the client goes away or the deadline passes. */
   readonly signal: AbortSignal;
-  /** Reads of many records or points reserve in it what their response takes. */
+  /** Reads of many records or points reserve the memory of their response in it. */
   readonly memory: ResponseMemory;
 }

@@ -33,7 +33,7 @@ export const markedFoldersOf = ({ blobs }: DataPlace): readonly string[] =>
 export interface Parts {
   /** Undefined where no start has come so far as to write one. */
   readonly manifest: Manifest | undefined;
-  /** What is missing or does not belong here. */
+  /** The missing parts, and those that do not belong here. */
   readonly findings: readonly Finding[];
 }
 

@@ -1,5 +1,5 @@
 // A data folder that lacks a part, or has one of another folder or of an older backup: a start refuses it and
-// leaves it as it is, and the doctor finds what is wrong.
+// leaves it as it is, and the doctor finds the damage.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -93,7 +93,7 @@ const empty = (data: string, name: string) => {
   mkdirSync(join(data, name));
 };
 
-/** What is lost, and what a start and the doctor say of it. */
+/** The lost part, and the messages of a start and of the doctor. */
 const losses: readonly [title: string, lose: (data: string) => void, says: RegExp][] = [
   ["no catalog", (data) => take(data, "catalog.db"), /^catalog\.db.* found no file/],
   [

@@ -1,4 +1,4 @@
-// Drops what this server has cached when another server that shares the catalog changes it.
+// Drops cached records of this server when another server that shares the catalog changes them.
 import type { EndedSessions } from "./access/ended-sessions.ts";
 import { isShared } from "./catalog-backend.ts";
 import type { Services } from "./context.ts";

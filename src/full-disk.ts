@@ -1,4 +1,4 @@
-// A start on a disk that may be full: what it says, and what it leaves for the next one.
+// A start on a disk that may be full: its messages, and the state that it leaves for the next start.
 import type { Logger } from "pino";
 import type { Services } from "./context.ts";
 import { Failure } from "./errors.ts";

@@ -1,4 +1,4 @@
-// Opens what the settings name: the data folder with its lock, the secret, and the stores.
+// Opens the parts that the settings name: the data folder with its lock, the secret, and the stores.
 import { hkdfSync } from "node:crypto";
 import type { Logger } from "pino";
 import { catalogBackend, isShared } from "./catalog-backend.ts";
@@ -10,7 +10,7 @@ import type { System } from "./lib/system.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
 
 export interface Installation {
-  /** What keys, cursors and links are signed with is derived from it. */
+  /** The keys that sign API keys, cursors and links are derived from it. */
   readonly secret: Uint8Array;
   readonly disk: DiskSpace;
   /** As in `Services`; empty for a catalog that servers share. */

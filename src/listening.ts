@@ -27,7 +27,7 @@ const listenAdvice: Readonly<Record<string, string>> = {
 
 const closeIdleEveryMs = 20;
 
-/** Stops accepting and waits for what runs, but not longer than `milliseconds`. */
+/** Stops accepting and waits for requests in progress, but not longer than `milliseconds`. */
 export async function closeWithin(http: FastifyInstance, milliseconds: number): Promise<void> {
   // Without this, a client that keeps its connection alive after its last response would keep the server
   // open.

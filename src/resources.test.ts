@@ -21,7 +21,7 @@ const filesOf = (resource: string): string[] =>
     (file) => file.endsWith(".ts") && !/\.(test|samples|compute)\.ts$/.test(file),
   );
 
-/** What the files of a resource export. */
+/** The exports of the files of a resource. */
 async function exportsOf(resource: string): Promise<unknown[]> {
   const modules = await Promise.all(filesOf(resource).map((file) => import(join(root, resource, file))));
   return modules.flatMap((one) => Object.values(one as object));

@@ -1,5 +1,6 @@
-// The registry of resources: what the server has of each. Tables, routes, the OpenAPI description, the entity
-// model and the restore of times follow from it; `src/transfers.ts` has the part for archives and imports.
+// The registry of resources: the parts of each in the server. Tables, routes, the OpenAPI description, the
+// entity model and the restore of times follow from it; `src/transfers.ts` has the part for archives and
+// imports.
 
 import { endedSessionTable } from "./access/ended-sessions.ts";
 import { accountTable, apiKeyTable, groupTable, sessionTable } from "./access/schema.ts";
@@ -104,7 +105,7 @@ import { manifestTable } from "./storage/manifest.ts";
 import type { OwnedRows } from "./storage/row-deletions.ts";
 import { type ResourceName, resourceNames } from "./transfers.ts";
 
-/** An entry names what does not cover the resource, and why. */
+/** An entry names the parts that do not cover the resource, and why. */
 export interface Resource {
   readonly tables: readonly AnyTable[];
   readonly routes: readonly Route[];

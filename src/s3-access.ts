@@ -28,7 +28,7 @@ export function s3SettingAt(url: string, access: S3Access, name: string): S3Sett
   return { location: { ...location, region }, ...(credentials && { credentials }) };
 }
 
-/** What is wrong with an address; undefined if nothing is. */
+/** The mistake in an address; undefined if there is none. */
 export function problemOfS3Url(url: string): string | undefined {
   try {
     parseS3Url(url);

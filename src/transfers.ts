@@ -21,7 +21,7 @@ import { timeSeriesArchive } from "./resources/timeseries/timeseries.archive.ts"
 import { transformationArchive } from "./resources/transformations/transformations.archive.ts";
 import { trendArchive } from "./resources/trends/trends.archive.ts";
 
-/** An entry names what does not cover the resource, and why. */
+/** An entry names the parts that do not cover the resource, and why. */
 export interface Transfer {
   readonly archive: ArchivePart | NotCovered;
   /** By name the tables of the resource that no section holds, and why. */

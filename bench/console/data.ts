@@ -45,7 +45,7 @@ const liveMarginHours = 1;
 
 export const start = { year: startMs, drag: startMs, live: startMs + liveMarginHours * hourMs };
 
-/** Loads what the folder does not have yet. */
+/** Loads the data that the folder does not have yet. */
 export async function loadConsoleData(running: Running, scale: ConsoleScale): Promise<void> {
   const marker = join(running.started.folder, "console-data.json");
   const wanted = JSON.stringify({ version: 1, ...scale });

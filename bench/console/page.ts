@@ -65,7 +65,7 @@ export async function heapBytes(session: CDPSession): Promise<number> {
   return usedSize;
 }
 
-/** A row of the table: what was measured, the figure, and its bar. */
+/** A row of the table: the measured step, the figure, and its bar. */
 export interface ConsoleRow {
   readonly what: string;
   readonly figure: string;

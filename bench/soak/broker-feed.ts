@@ -21,7 +21,7 @@ export class BrokerFeed {
   readonly #broker: Broker;
   readonly #publisher: MqttClient;
   #connector: RunningProcess;
-  /** What the broker has accepted, by topic. */
+  /** The messages that the broker has accepted, by topic. */
   readonly #published: Point[][] = Array.from({ length: topics }, () => []);
 
   private constructor(folder: string, file: string, broker: Broker, publisher: MqttClient) {

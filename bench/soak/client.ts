@@ -1,4 +1,4 @@
-// Requests to a server that may be away for a while. What no client should get is a finding.
+// Requests to a server that may be away for a while. A response that no client should get is a finding.
 import { administratorKey } from "../systems/millrace.ts";
 
 export const project = "/api/0.6/projects/default";
@@ -12,7 +12,7 @@ export type Reply = string | undefined;
 export class SoakClient {
   readonly #baseUrl: string;
   readonly #times = new Map<string, number[]>();
-  /** Responses that no client should get, and data that differs from what was written. */
+  /** Responses that no client should get, and data that differs from the written data. */
   readonly findings: string[] = [];
   requests = 0;
   away = 0;

@@ -1,4 +1,4 @@
-// What is measured during a soak test: samples, the table of them, and what did not stay flat.
+// The measurements of a soak test: samples, the table of them, and the figures that did not stay flat.
 import { percentile } from "../workloads.ts";
 
 /** At one time; latencies are of the time since the sample before. */

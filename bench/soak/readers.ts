@@ -1,4 +1,4 @@
-// Clients that read what is acknowledged, and compare each value with the one that was written.
+// Clients that read the acknowledged points, and compare each value with the one that was written.
 import { setTimeout as pause } from "node:timers/promises";
 import { project, type SoakClient } from "./client.ts";
 import type { Feed } from "./feed.ts";

@@ -35,7 +35,7 @@ export interface SoakResult {
   readonly requests: number;
   /** Requests without a success, because the server was away or said when to try again. */
   readonly away: number;
-  /** What is lost, wrong, or there twice, and responses that no client should get. */
+  /** Lost, wrong and repeated records, and responses that no client should get. */
   readonly findings: readonly string[];
 }
 
@@ -56,7 +56,7 @@ const plan: readonly (readonly [part: number, what: What])[] = (
   [calm.to + ((at + 1) / 6) * (1 - calm.to), what] as const,
 ]);
 
-/** Works in the folder. Reports what it does. */
+/** Works in the folder. Reports its steps. */
 export async function runSoak(
   scale: SoakScale,
   folder: string,

@@ -1,5 +1,5 @@
 // The values of the simulated plant. Each follows from its series and its time, so that any read can be
-// compared with what was written, without a copy of it.
+// compared with the written values, without a copy of them.
 
 export interface Point {
   readonly timestamp: number;

@@ -8,7 +8,7 @@ export function packageVersion(name: string): string {
   return /^Version: (.+)$/m.exec(stdout)?.[1] ?? "";
 }
 
-/** Installs what is missing when run as root on Debian, without starting any service; else does nothing. */
+/** Installs missing packages when run as root on Debian, without starting any service; else does nothing. */
 export function installPackages(names: readonly string[]): void {
   const missing = names.filter((name) => packageVersion(name) === "");
   if (missing.length === 0 || process.getuid?.() !== 0) return;

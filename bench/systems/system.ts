@@ -86,7 +86,7 @@ export interface System {
   readonly uncached?: (folder: string) => Promise<Running>;
 }
 
-/** What the names have in common before their number. */
+/** The common beginning of the names, before their number. */
 export const beginningOf = (names: readonly string[]): string => names[0]?.replace(/\d+$/, "") ?? "";
 
 /** How often a byte sequence occurs. */

@@ -167,7 +167,7 @@ function timeIn(given) {
 
 const show = (value) => JSON.stringify(value) ?? String(value);
 
-/** What a message sets takes the place of what the node has. */
+/** Properties of a message replace those of the node. */
 function readOptions(message) {
   const { series, start, end, aggregates, granularity } = message;
   const set = { series, start, end, aggregates, granularity, limit: limitOf(message) };

@@ -6,7 +6,7 @@ import { headingsOf } from "./headings.ts";
 
 const pagePatterns = ["*.md", "docs/**/*.md", "bench/*.md"];
 
-/** The files of this check are left out: they name what must not be cited. */
+/** The files of this check are left out: they contain the names that must not be cited. */
 const codePatterns = [
   "src/**/*.{ts,py}",
   "test/**/*.ts",
@@ -80,7 +80,7 @@ interface Root {
 interface Place extends Root {
   readonly page: string;
   readonly scripts: Readonly<Record<string, string>>;
-  /** What may follow the word `millrace`. */
+  /** The words that may follow `millrace`. */
   readonly commands: readonly string[];
 }
 

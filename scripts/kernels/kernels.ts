@@ -6,7 +6,7 @@
 // enough memory; eight bytes before and after packed bits may be read, too. Results have the bits that
 // FORMAT.md defines: no calculation is reordered.
 
-/** What `decodeSymbols` returns. */
+/** The results of `decodeSymbols`. */
 const decoded: i32 = 0;
 const endsEarly: i32 = 1;
 const endsElsewhere: i32 = 2;
@@ -19,7 +19,8 @@ const levelMax: i32 = 25;
 const zerosMax: u32 = 16;
 
 /**
- * Reads the levels of the symbols as u32, which begin with the first bit. Returns the number of their bits, or
+ * Reads the levels of the symbols as u32, which begin with the first bit. Returns the number of their bits,
+ * or
  * -1 when they are not levels.
  */
 function readLevels(bits: usize, end: i32, levels: usize, kinds: u32): i32 {
@@ -75,8 +76,8 @@ function frequenciesOf(levels: usize, kinds: u32, size: u32): bool {
 }
 
 /**
- * The step of each state of a coder: its symbol, then in 4 bits the number of bits to take, then the number to
- * add to these bits. Overwrites the frequencies.
+ * The step of each state of a coder: its symbol, then in 4 bits the number of bits to take, then the number
+ * to add to these bits. Overwrites the frequencies.
  */
 function fillSteps(frequencies: usize, kinds: u32, log: u32, spread: usize, steps: usize): void {
   const size: u32 = 1 << log;
@@ -292,8 +293,8 @@ export function fillTimes(column: usize, count: i32, start: f64, step: f64): voi
 }
 
 /**
- * The summary of `count` points (1 or more): 15 doubles in the order of FORMAT.md, "Summary". Each sum is added
- * in the order of the points.
+ * The summary of `count` points (1 or more): 15 doubles in the order of FORMAT.md, "Summary". Each sum is
+ * added in the order of the points.
  */
 export function summarise(times: usize, values: usize, count: i32, summary: usize): void {
   const firstMs = load<f64>(times);

@@ -11,7 +11,7 @@ interface Bill {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
 }
 
-/** The packages that the server runs with and those that the console contains, and what needs what. */
+/** The packages of the server and those of the console, and their dependencies. */
 export function billOfMaterials(root: string, time: number): string {
   const whole = JSON.parse(npm(root, "sbom", "--sbom-format=cyclonedx", "--package-lock-only")) as Bill;
   const contained = new Set([...ofServer(root), ...ofConsole(root)]);

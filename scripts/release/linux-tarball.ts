@@ -19,7 +19,7 @@ node="$root/node_modules/node-linux-${architecture}/bin/node"
 exec "$node" "$root/src/main.js" "$@"
 `;
 
-/** What npm's packages of Node have beside the program. */
+/** The files of npm's packages of Node beside the program. */
 const unused = ["include", "share", "CHANGELOG.md", "README.md"];
 
 /** Adds dependencies, Node and the command to the files of the npm package, then packs them. */

@@ -52,7 +52,7 @@ test("npx millrace serves the API, the console and threads until it is told to e
   const words = ["--no-install", "millrace", "version"];
   const version = execFileSync("npx", words, { cwd: plant, env: environment, encoding: "utf8" });
   assert.match(version, /^\d+\.\d+\.\d+\n$/);
-  // What npx runs, in a group of its own: an older Node starts the pinned one as another process.
+  // The process of npx, in a group of its own: an older Node starts the pinned one as another process.
   const server = spawn("node_modules/.bin/millrace", ["serve"], {
     ...{ cwd: plant, env: environment, detached: true },
   });

@@ -25,7 +25,7 @@ export function writePackage(root: string, folder: string): void {
   writeFileSync(join(folder, "THIRD-PARTY-LICENSES.md"), licencesOf(root));
 }
 
-/** package.json without what only the repository needs. The package has all dependencies but Node inside. */
+/** package.json without the parts for the repository. The package has all dependencies but Node inside. */
 function manifestOf(root: string): Record<string, unknown> {
   const { scripts, devDependencies, private: isPrivate, ...kept } = readJson(join(root, "package.json"));
   const bundleDependencies = Object.keys(kept["dependencies"] as object);

@@ -1,7 +1,7 @@
 // Runs npm in a folder.
 import { execFileSync } from "node:child_process";
 
-/** Returns what npm printed; its messages go to the terminal when it fails. */
+/** Returns the output of npm; its messages go to the terminal when it fails. */
 export const npm = (folder: string, ...args: readonly string[]): string =>
   execFileSync("npm", args, {
     cwd: folder,

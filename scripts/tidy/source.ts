@@ -77,6 +77,6 @@ export const lineOf = (source: Source, node: Node): number =>
 export const linesIn = (source: Source, node: Node): number =>
   source.tree.getLineAndCharacterOfPosition(node.getEnd()).line + 2 - lineOf(source, node);
 
-/** Tests and what only they import: `*.samples.ts` has the sample records of a resource. */
+/** Tests and files that only tests import: `*.samples.ts` has the sample records of a resource. */
 export const isTest = (path: string): boolean =>
   /\.(test|samples)\.ts$/.test(path) || path.startsWith("test/");

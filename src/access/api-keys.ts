@@ -22,7 +22,7 @@ export interface KeyProject {
   readonly urlName: string;
 }
 
-/** What a new key is made with. */
+/** The properties of a new key. */
 export interface NewKey {
   readonly name: string;
   readonly accountId: number;
@@ -144,8 +144,8 @@ export class ApiKeys {
   }
 
   /**
-   * Whom the key stands for; undefined when it is unknown, revoked, expired, or its account deleted. What
-   * other processes change counts within twice `keyCacheMsMax`, what this one changes at once.
+   * Whom the key stands for; undefined when it is unknown, revoked, expired, or its account deleted. A
+   * change by this process counts at once, one by another process within twice `keyCacheMsMax`.
    */
   async callerOf(key: string): Promise<Caller | undefined> {
     this.#requireLease(key);
@@ -264,7 +264,7 @@ export class ApiKeys {
   }
 }
 
-/** What is written to a key that counts again; a column without a value is emptied. */
+/** The columns that are written when a key becomes valid again; a column without a value is emptied. */
 const revived = ["deletedTime", "expiresTime", "name", "accountId", "madeBy"] as const;
 
 function credentialOf(record: ApiKey | TemporaryKey): Credential {

@@ -34,7 +34,7 @@ import { allowedRedirect, type Provider } from "./provider.ts";
 import type { Rights } from "./rights.ts";
 import { groupsIn, isFromValidDomain, type Tokens, userIn } from "./tokens.ts";
 
-/** What a client requests of a login (docs/reference/projects-and-login.md#login-in-a-browser). */
+/** The parameters of a login (docs/reference/projects-and-login.md#login-in-a-browser). */
 export interface LoginOptions {
   readonly project: string;
   readonly redirectUrl: string;

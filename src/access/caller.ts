@@ -1,4 +1,4 @@
-// The caller of a request, and what its capabilities permit.
+// The caller of a request, and the operations and records that its capabilities permit.
 //
 // The route requires a capability (`requireCapability`, 403). Each query of a resource then contains the
 // filter `permittedRecords`, so that a record outside of it looks missing. A write checks its result against
@@ -6,7 +6,7 @@
 //
 // | Subject | File |
 // |---|---|
-// | what a capability permits | this file; the table of capabilities in `capabilities.ts` |
+// | the permissions of a capability | this file; the table of capabilities in `capabilities.ts` |
 // | which capabilities a caller has | `rights.ts`: combines groups, caches, counts changes of rights |
 // | whether a written record is permitted | `refuse-not-permitted.ts` |
 // | which subtrees a client's own filter may name | `resources/assets/links.ts` |

@@ -1,7 +1,7 @@
 // The closed table of rights: the actions and scopes of each type of capability
 // (docs/access.md#capabilities).
 
-/** What one kind of capability can grant, and how far. */
+/** The actions and scopes that one kind of capability can grant. */
 interface AclRule {
   readonly actions: readonly string[];
   readonly scopes: readonly ScopeKind[];
@@ -12,7 +12,7 @@ type ScopeKind = CapabilityScope["kind"];
 /** How far a capability reaches. */
 export type CapabilityScope =
   | { readonly kind: "all" }
-  /** What belongs to the caller: own groups, own account, own keys. */
+  /** The records of the caller: own groups, own account, own keys. */
   | { readonly kind: "own" }
   /** Assets in these subtrees, roots included, and records that are linked to them. */
   | { readonly kind: "subtrees"; readonly assetIds: readonly number[] }

@@ -1,4 +1,4 @@
-// What a request was authenticated by, and how keys end together with the credential that made them.
+// The credential of a request; keys end together with the credential that made them.
 import { and, equals, type Filter, hasOneOf } from "../query/filter.ts";
 import { byId } from "../query/page.ts";
 import type { CatalogReader, CatalogWriter } from "../storage/catalog.ts";

@@ -43,7 +43,7 @@ export class EndedSessions {
     this.#parts = parts;
   }
 
-  /** Reads what earlier runs have ended; before the first request. */
+  /** Reads the logins that ended before; call it before the first request. */
   async load(): Promise<void> {
     const ended = await this.#parts.catalog.read("system", async (tx) => {
       const limit = await tx.count(endedSessionTable, everything);

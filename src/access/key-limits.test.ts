@@ -59,7 +59,7 @@ function simulated(
   const now = { ms: 0 };
   const use = new KeyUse(keyLimits, clockAt(now));
   const startsMs: number[] = [];
-  /** What happens at which time. */
+  /** The events by their times. */
   const events = new Map<number, (() => void)[]>();
   const at = (ms: number, work: () => void) => events.set(ms, [...(events.get(ms) ?? []), work]);
   const send = () => {

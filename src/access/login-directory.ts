@@ -59,7 +59,7 @@ export class LoginDirectory {
     return (await this.projects()).find((one) => one.urlName === urlName);
   }
 
-  /** What is known of a provider, shared by the projects that have it. */
+  /** The connection to a provider; the projects that have the provider share it. */
   connectionTo({ issuer }: Provider): ProviderConnection {
     const known = this.#connections.get(issuer);
     if (known) return known;

@@ -28,13 +28,16 @@ const administration: readonly Acl[] = [
   "projectsAcl",
 ];
 
-/** What each access type means for resources that hold data. ADMIN and RAW_READ are a matter of their own. */
+/** The actions of each access type on resources with data. `capabilitiesOf` handles ADMIN and RAW_READ. */
 const meaning: Readonly<Partial<Record<AccessType, readonly Action[]>>> = {
   READ: ["READ", "LIST"],
   WRITE: ["WRITE", "CREATE", "UPDATE", "DELETE", "EXECUTE"],
 };
 
-/** Permissions that are limited to assets grant nothing on resources without links to assets. */
+/**
+ * Returns the capabilities that the permissions mean. Those that are limited to assets grant nothing on
+ * resources without links to assets.
+ */
 export function capabilitiesOf(permissions: Permissions): Capability[] {
   const { accessTypes: types = [], assetIds = [], securityCategoryIds: ids = [] } = permissions;
   if (types.includes("ADMIN")) return [...administrator];

@@ -23,7 +23,7 @@ const kinds: Readonly<Record<TokenKind, { readonly typ: string; readonly aud: st
 
 const programToken = { typ: "at+jwt", aud: "millrace-program" } as const;
 
-/** One login of one user: what its three tokens say alike. */
+/** One login of one user: the claims that its three tokens share. */
 export interface Login {
   /** Ending it voids all of its tokens. */
   readonly sessionId: string;

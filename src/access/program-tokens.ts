@@ -73,7 +73,7 @@ export class ProgramTokens {
     const known = await keys.callerOfStored(read.keyId);
     if (known?.caller.credential?.kind !== "key") return undefined;
     const expiresTime = Math.min(known.expiresTime, read.untilMs);
-    // What is made with a token, such as a key or a link, ends with the token.
+    // Keys and links that are made with a token end with it.
     const credential = { ...known.caller.credential, untilMs: expiresTime };
     return { caller: { ...known.caller, credential }, expiresTime };
   }

@@ -81,7 +81,7 @@ export class ProviderConnection {
     return this.#parts.system.monotonicMs() - this.#triedMs >= limits.providerRefetchMsMin;
   }
 
-  /** What was known stays when this fails. */
+  /** If this fails, the keys read before stay in use. */
   #refresh(): Promise<void> {
     this.#triedMs = this.#parts.system.monotonicMs();
     this.#fetching ??= describeProvider(this.#issuer, this.#parts.fetch)

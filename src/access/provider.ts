@@ -1,5 +1,4 @@
-// The identity provider of a project: what its `authentication` record says, with all that is left out
-// derived.
+// The identity provider of a project: its `authentication` record, with defaults for absent members.
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
@@ -14,7 +13,7 @@ export interface Authentication {
   readonly openIdConfiguration?: OpenIdConfiguration;
 }
 
-/** What the published shape has no place for. */
+/** Settings that the published shape of the record lacks. */
 export interface OpenIdConfiguration {
   /** The provider's address, as it calls itself in its tokens; its keys are found below it. */
   readonly issuer?: string;
@@ -49,13 +48,13 @@ export type SigningAlgorithm = (typeof signingAlgorithms)[number];
 export interface Provider {
   /** Where discovery begins. */
   readonly issuer: string;
-  /** What `iss` of a token may be: Azure AD signs as two. */
+  /** The permitted values of `iss` in a token: Azure AD signs as two. */
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
   readonly clientId?: string;
   readonly clientSecret?: string;
   readonly groupsClaim: string;
-  /** What `source` of a group may be to stand for a group of this provider. */
+  /** The values of `source` that mark a group as one of this provider. */
   readonly sources: readonly string[];
   readonly validDomains: readonly string[];
   readonly redirectUrls: readonly string[];
@@ -91,7 +90,7 @@ export function providerOf(authentication: Authentication | undefined): Provider
     ...(clientId !== undefined && { clientId }),
     ...(clientSecret !== undefined && { clientSecret }),
     groupsClaim: own.groupsClaim ?? "groups",
-    // Overwriting a project with what was read sends an empty type where none is set.
+    // A client that overwrites a project with the record it read sends an empty type where none is set.
     sources: [issuer, ...(type ? [type] : [])],
     validDomains: (authentication.validDomains ?? []).map((domain) => domain.toLowerCase()),
     redirectUrls: own.redirectUrls ?? [],
@@ -117,7 +116,7 @@ function audiencesOf(clientId: string | undefined, azure: Readonly<Record<string
   return [...new Set(all.filter((one) => one !== undefined))];
 }
 
-/** Refuses (400) what cannot be a provider's configuration, by the field of the request that says so. */
+/** Refuses (400) an invalid configuration of a provider; the refusal names the field of the request. */
 export function checkAuthentication(authentication: Authentication, field: string): void {
   const { openIdConfiguration: own, azureADConfiguration: azure } = authentication;
   const refuse = (member: string, expected: string, got: string) => {

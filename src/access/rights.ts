@@ -97,7 +97,7 @@ export class Rights {
     this.#rightsVersion++;
   }
 
-  /** What the groups of a project grant together; changes by other processes count within `keyCacheMsMax`. */
+  /** The union of the rights of groups; changes by other processes count within `keyCacheMsMax`. */
   async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
     const { catalog, system } = this.#parts;
     const key = JSON.stringify([projectId, membership]);

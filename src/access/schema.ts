@@ -8,7 +8,7 @@ import type { Capability } from "./capabilities.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import type { Permissions } from "./older-permissions.ts";
 
-/** What groups, accounts and keys have in common. */
+/** The columns that groups, accounts and keys share. */
 interface Kept extends Stored {
   readonly projectId: number;
   readonly createdTime: number;
@@ -20,7 +20,7 @@ export interface ApiKey extends Kept {
   readonly project: string;
   /** The account it acts for. Keys that an early version wrote have none until the next start. */
   readonly accountId?: number;
-  /** What people call it. */
+  /** For people. */
   readonly name: string;
   /** Never the key, only a keyed hash of it. */
   readonly hash: string;
@@ -44,7 +44,7 @@ export interface Account extends Kept {
 export interface Group extends Kept {
   readonly name: string;
   readonly source?: string;
-  /** Members of what an identity provider calls so are members of this group. */
+  /** The id of a group of the identity provider; its members are members of this group. */
   readonly sourceId?: string;
   readonly capabilities: readonly Capability[];
   /** How rights were granted before there were capabilities; they count as well. */

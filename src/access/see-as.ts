@@ -1,4 +1,4 @@
-// Lets administrators read what members of other groups can read (docs/access.md#see-as-a-group).
+// Lets administrators read with the rights of members of other groups (docs/access.md#see-as-a-group).
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { type Caller, requireAdministrator } from "./caller.ts";

@@ -25,7 +25,7 @@ export interface ArchiveHeader {
   readonly exportedTime: number;
 }
 
-/** What a manifest says of one section. */
+/** The figures of one section in a manifest. */
 export interface SectionFigures {
   readonly name: string;
   readonly entries: number;

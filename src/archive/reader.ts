@@ -34,7 +34,7 @@ export interface JsonLine {
 }
 
 /**
- * The entries in their order; what is not read of one is passed over. `onBytes` hears of the file's bytes.
+ * The entries in their order; unread bytes of an entry are skipped. `onBytes` gets the numbers of bytes read.
  */
 export async function* entriesOf(
   file: string,

@@ -1,4 +1,4 @@
-// Restores an archive entry by entry: what the sections declare, once each, also after an interruption.
+// Restores an archive entry by entry: the records of all sections, once each, also after an interruption.
 import type { Connection } from "../client/connection.ts";
 import type { CreateOnce } from "../client/create-once.ts";
 import type { Ledger } from "../client/ledger.ts";

@@ -10,7 +10,7 @@ import type { ArchiveEntry } from "./reader.ts";
 import type { References } from "./references.ts";
 import type { ArchiveWriter } from "./writer.ts";
 
-/** What an export works with. */
+/** The services and the archive of an export. */
 export interface Exporting {
   readonly connection: Connection;
   readonly writer: ArchiveWriter;
@@ -19,7 +19,7 @@ export interface Exporting {
   readonly stop: AbortSignal;
 }
 
-/** What a restore works with. */
+/** The services and the archive of a restore. */
 export interface Restoring {
   readonly connection: Connection;
   readonly creations: CreateOnce;
@@ -51,7 +51,7 @@ export interface LinesSection {
 export interface BytesSection {
   readonly kind: "bytes";
   readonly name: string;
-  /** What the names of entries end in. */
+  /** The extension of the names of entries. */
   readonly extension?: string;
   /** `awaiting` is the record that awaits these bytes. */
   restore(
@@ -69,7 +69,7 @@ export interface InfoSection {
 
 export type Section = LinesSection | BytesSection | InfoSection;
 
-/** What an archive has of one resource. */
+/** The sections of one resource in an archive. */
 export interface ArchivePart {
   readonly sections: readonly Section[];
   /** Lists of the API which have to be empty before a restore, because it fills them. */

@@ -85,7 +85,7 @@ export class ArchiveWriter {
     return manifest;
   }
 
-  /** Takes away what has been written; nothing when it is finished. */
+  /** Removes the unfinished archive; does nothing when it is finished. */
   async abandon(): Promise<void> {
     this.#tar.controller.error(new Error("The export ended early"));
     await this.#written.catch(() => {});

@@ -160,7 +160,7 @@ export class AuditLog {
     });
   }
 
-  /** Writes what waits, as far as the catalog accepts it. */
+  /** Writes the waiting records, as far as the catalog accepts them. */
   async close(): Promise<void> {
     for (const [projectId, queue] of this.#queues) {
       clearTimeout(queue.timer);
@@ -257,7 +257,7 @@ export class AuditLog {
     return kept.length > 0;
   }
 
-  /** Refuses what has not happened. Returns the rest, which must still be written. */
+  /** Refuses operations that have not begun. Returns the other records, which must still be written. */
   #keep(taken: readonly Waiting[], problem: unknown): readonly Waiting[] {
     const staying = taken.filter(({ stays }) => stays);
     for (const { stays, written } of taken) {

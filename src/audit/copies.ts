@@ -22,7 +22,7 @@ interface CopiesParts {
   readonly report: (target: CopyTarget, problem: unknown) => void;
 }
 
-/** For the metrics. */
+/** The state of one target, for the metrics. */
 export interface CopyState {
   readonly isFailing: boolean;
   /** Records that are not copied yet. */
@@ -42,7 +42,7 @@ export class AuditCopies {
     return this.#states;
   }
 
-  /** Sends what each target lacks. A record may arrive twice, and none is left out. */
+  /** Sends each target the records that it lacks. A record may arrive twice, and none is left out. */
   async copy(): Promise<void> {
     const projects = await this.#parts.projects();
     for (const target of this.#parts.targets) {

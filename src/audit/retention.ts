@@ -14,7 +14,9 @@ interface Removal {
   readonly continues: () => boolean;
 }
 
-/** Removes the old records of a project. Several servers may do so at once: each removes what is left. */
+/**
+ * Removes the old records of a project. Several servers may do so at once: each removes the remaining ones.
+ */
 export async function removeOldRecords(
   catalog: ProjectCatalog,
   projectId: ProjectId,

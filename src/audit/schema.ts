@@ -12,7 +12,7 @@ export type AuditKind = (typeof auditKinds)[number];
 export const auditResults = ["done", "refused", "failed", "unknown"] as const;
 export type AuditResult = (typeof auditResults)[number];
 
-/** By what the sender was authenticated. */
+/** The kind of credential of the sender. */
 export type AuditCredential = "key" | "login" | "session" | "token" | "run" | "server" | "command" | "none";
 
 /** Who does it. */
@@ -135,7 +135,7 @@ export const auditIntentTable: Table<AuditIntent> = {
   wordsOf: [],
 };
 
-/** How far a target of copies is. */
+/** The last record of the project, by `seq`, that a target of copies has. */
 export interface AuditCopy {
   readonly target: string;
   readonly seq: number;

@@ -97,7 +97,7 @@ export function endWithServer(stop: () => void): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => undefined);
 }
 
-/** The reply of a process that a problem ends. */
+/** The reply of a process that fails with `problem`. */
 export const failedBy = (problem: Error): FailedReply => ({
   ...{ kind: "failed", problem: problem.message },
   isRefusal: problem instanceof StartRefused,

@@ -39,7 +39,7 @@ interface ShownRun {
   readonly seconds: number;
   readonly outcome: BackupRun["outcome"];
   readonly bytes?: number;
-  /** What it has added to the folder of backups. */
+  /** The bytes that it has added to the folder of backups. */
   readonly bytesStored?: number;
   /** Absent until it is verified. */
   readonly verification?: Verdict;

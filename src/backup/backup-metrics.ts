@@ -8,7 +8,7 @@ export interface MeasuredBackups {
   readonly failures: number;
 }
 
-/** `backups` is undefined without a schedule. */
+/** Registers the metrics of backups; `backups` is undefined without a schedule. */
 export function measureBackups(registry: Registry, backups: MeasuredBackups | undefined): void {
   new Gauge({
     name: "millrace_backup_status",

@@ -126,7 +126,7 @@ export class Backups {
     return { ...(running && { running }), ...(this.#last && { last: this.#last }) };
   }
 
-  /** Removes what a killed process left. */
+  /** Removes the files that a killed process left. */
   async clean(): Promise<void> {
     await rm(linksFolderOf(this.#options.data), { recursive: true, force: true });
   }
@@ -156,7 +156,7 @@ export class Backups {
       const problem = stop.signal.aborted ? "it was cancelled" : (thrown as Error).message;
       this.#last = { place, startedTime, endedTime: system.nowMs(), outcome: "failed", problem };
       log.error({ err: thrown, place }, "Could not make a backup");
-      // A backup that the end of the server cancels is made after its start.
+      // If a stop of the server cancels a backup, the next start makes it, so this is no failure.
       if (isScheduled && !stop.signal.aborted) await this.#remember(this.#last);
     };
     const ended = this.#make(this.#asPlanned(request), stop.signal)

@@ -113,7 +113,7 @@ export class Copier {
     this.listing = new ListingWriter(copy.repository.pool);
   }
 
-  /** Adds up what there is to copy. */
+  /** Adds up the bytes to copy. */
   async measure(): Promise<void> {
     for (const [, path] of await frozenFiles(this.#copy)) this.#bytesTotal += (await stat(path)).size;
     for (const { bytes } of this.#copy.catalog.blobs()) this.#bytesTotal += bytes;

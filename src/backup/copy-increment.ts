@@ -23,7 +23,7 @@ export async function copyIncrement(
   const copier = new Copier(copy, report);
   const known = new Set<string>();
   const base = await repository.manifest(from);
-  // What stays comes first, so that most chunks of the listing are those of the one before.
+  // Kept files come first, so that most chunks of the listing are those of the listing before.
   for await (const file of filesOf(readListing(repository.pool, base.listing))) {
     if (!isKept(file.path)) continue;
     known.add(file.path);

@@ -1,4 +1,4 @@
-// The names and the form of what a backup folder holds: checksums and plain bytes, or, with a passphrase,
+// The names and the form of files in a backup folder: checksums and plain bytes, or, with a passphrase,
 // keyed checksums and encrypted bytes.
 import {
   createCipheriv,

@@ -33,7 +33,7 @@ export interface IncrementsOptions {
   readonly log: Logger;
 }
 
-/** What an increment follows: a backup, or the increment before. */
+/** The base of an increment: a backup, or the increment before. */
 interface Last {
   readonly id: string;
   readonly snapshotMs: number;
@@ -68,7 +68,7 @@ export class Increments {
     return this.#last !== undefined && this.#options.system.nowMs() >= this.#nextMs;
   }
 
-  /** Removes what an earlier process left. */
+  /** Removes the files that an earlier process left. */
   async clean(): Promise<void> {
     await rm(keptFolderOf(this.#options.data), { recursive: true, force: true });
     await rm(linksFolderOf(this.#options.data), { recursive: true, force: true });
@@ -78,7 +78,7 @@ export class Increments {
   async prepare(frozen: FrozenPoints): Promise<void> {
     const kept = keptFolderOf(this.#options.data);
     await mkdir(kept, { recursive: true, mode: 0o700 });
-    // A part of the journal may be missing since the last increment.
+    // A part of the journal since the last increment may be missing, so increments need a new backup.
     if (!frozen.keepJournal(kept)) this.#last = undefined;
     this.#mayFollow = true;
   }

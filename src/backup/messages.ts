@@ -84,7 +84,9 @@ export interface ExamineTask {
   readonly damaged: readonly string[];
 }
 
-/** Every file of a backup can have one, so a part of them goes to messages, the log and the history. */
+/**
+ * Each file of a backup can have a finding, so messages, the log and the history have only the first ones.
+ */
 export interface FirstFindings {
   /** Empty for a backup that is in order. */
   readonly findings: readonly string[];

@@ -23,7 +23,7 @@ export interface BackupPlace {
   remove(path: string): Promise<void>;
   /** Lets `sync` also cover the names in a folder that a killed process may have written. */
   syncLater(path: string): void;
-  /** Removes what a killed process left half-written. Call it while no backup is written. */
+  /** Removes unfinished files of a killed process. Call it while no backup is written. */
   removeDrafts(path: string): Promise<void>;
   /** Makes everything written so far survive a power failure. */
   sync(): Promise<void>;

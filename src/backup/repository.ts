@@ -29,7 +29,7 @@ export interface BackupManifest {
   readonly counts: { readonly series: number; readonly files: number };
   /** Files that the catalog names and the data folder lacked. */
   readonly missing: readonly string[];
-  /** What the server read at the time of the snapshot, for `millrace verify`. */
+  /** Points that the server read at the time of the snapshot, for `millrace verify`. */
   readonly sample: readonly PointsSample[];
   /** The chunks of the listing. */
   readonly listing: readonly string[];
@@ -116,7 +116,7 @@ export class Repository {
       const [text, sum] = Buffer.from(this.#encoding.decode(path, stored)).toString("utf8").split("\n");
       if (sum === sumOf(text!)) return parseJson(text!) as BackupManifest;
     } catch {
-      // As for a wrong checksum.
+      // A manifest that cannot be decoded is damaged, as one with a wrong checksum is.
     }
     throw new StartRefused(`The manifest ${path} in ${this.place.name} is damaged`);
   }

@@ -88,7 +88,7 @@ export async function restoreBackup(
   }
 }
 
-/** Makes a folder that has the mark alone. Removes what an interrupted restore has left there. */
+/** Makes a folder that has the mark alone. Removes the files that an interrupted restore has left there. */
 async function makeMarked(folder: string): Promise<void> {
   const mark = join(folder, restoreMarkName);
   const isInterrupted = (await unlessMissing(stat(mark))) !== undefined;

@@ -1,4 +1,4 @@
-// Backups in an S3 store, by commands and real servers: made, verified, restored, removed, and what is left
+// Backups in an S3 store, by commands and real servers: made, verified, restored, removed, and their state
 // when the store goes away, the process that copies is killed, or an object is damaged.
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";

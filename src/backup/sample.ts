@@ -75,7 +75,7 @@ export function unchanged(before: readonly PointsSample[], after: readonly Point
   }));
 }
 
-/** What differs between a sample of the server and the same series of a restored copy. */
+/** The differences between a sample of the server and the same series of a restored copy. */
 export function differencesIn(expected: readonly PointsSample[], found: readonly PointsSample[]): string[] {
   return expected.flatMap(({ project, series, first, last }, index) => {
     const one = found[index]!;

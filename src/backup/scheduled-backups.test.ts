@@ -1,5 +1,5 @@
 // The backups that a server makes by itself: made by its schedule, once for the time it was down, verified,
-// old ones removed, and what it does when one fails or is damaged.
+// old ones removed, and the reaction to a failed or damaged backup.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";

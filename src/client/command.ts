@@ -1,7 +1,7 @@
-// What the commands share that are clients of a running server: their process, exit codes, address and key.
+// Shared by commands that are clients of a running server: their process, exit codes, address and key.
 import type { Output } from "./progress.ts";
 
-/** What a command needs of its process. */
+/** The parts of its process that a command uses. */
 export interface Surroundings {
   readonly env: NodeJS.ProcessEnv;
   readonly output: Output;
@@ -13,7 +13,7 @@ export interface Surroundings {
 
 export const exitCodes = { loaded: 0, interrupted: 1, notBegun: 2, someRefused: 3 } as const;
 
-/** The command cannot do what the user requests; it has written nothing. */
+/** The command cannot carry out the request of the user; it has written nothing. */
 export class UsageError extends Error {}
 
 /** The API key of the command line, else of the environment. */

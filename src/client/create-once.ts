@@ -9,11 +9,11 @@ export type Created = Readonly<Record<string, unknown>> & { readonly id: number 
 interface Options {
   /** An earlier run may have ended before it received a response. */
   readonly isResumed: boolean;
-  /** Needed where others create such records as well: whether a record may be what the request has made. */
+  /** Needed if others create such records as well: whether a record can be the one of this request. */
   readonly isSame?: (item: object, found: Created) => boolean;
 }
 
-/** What the ledger calls these records, and where the API has them. */
+/** The name of these records in the ledger, and their route of the API. */
 interface Kind {
   readonly kind: string;
   readonly resource: string;

@@ -7,12 +7,12 @@ import { parseJson } from "../lib/json.ts";
 import { UsageError } from "./command.ts";
 import { withOwnFile } from "./own-files.ts";
 
-/** What SQLite calls a database without a file. */
+/** SQLite's name of a database without a file. */
 const inMemory = ":memory:";
 
 const besideSuffixes = ["-wal", "-shm"];
 
-/** SQLite would follow a link, and would take in what a file beside the ledger holds. */
+/** SQLite would follow a link, and would read a journal file beside the ledger. */
 function refuseForeign(file: string): void {
   const unchanged = () => undefined;
   withOwnFile(file, constants.O_RDWR | constants.O_CREAT, unchanged);
@@ -20,7 +20,7 @@ function refuseForeign(file: string): void {
     if (existsSync(file + suffix)) withOwnFile(file + suffix, constants.O_RDWR, unchanged);
 }
 
-/** A record of the file and what the server calls it. */
+/** A record of the file, and its id on the server. */
 export interface Made {
   readonly given: number | string;
   readonly id: number;
@@ -70,7 +70,7 @@ export class Ledger<Progress> {
     return this.#progress;
   }
 
-  /** What the server calls a record that the file calls `given`; undefined when it has none. */
+  /** The server's id of the record that is `given` in the file; undefined when it has none. */
   idOf(kind: string, given: number | string): number | undefined {
     return this.#find.get(kind, given)?.["id"] as number | undefined;
   }
@@ -80,7 +80,7 @@ export class Ledger<Progress> {
     return this.#lastIds.get(kind) ?? 0;
   }
 
-  /** How far it is, and what was made on the way: both or neither. */
+  /** Stores the progress and the records made until then, in one transaction. */
   note(progress: Progress, made: Readonly<Record<string, readonly Made[]>> = {}): void {
     this.#database.exec("BEGIN");
     for (const [kind, records] of Object.entries(made))

@@ -7,7 +7,7 @@ const noFollow = constants.O_NOFOLLOW ?? 0;
 
 /**
  * Opens a file of this user for `task`, which gets the descriptor. Refuses links and files of other users,
- * which could lead the writer to another file or make it trust what another has written.
+ * which could lead the writer to another file or make it trust the content of another user.
  */
 export function withOwnFile<Result>(
   file: string,

@@ -35,7 +35,7 @@ export class StatusLine {
     this.#output.write(isTTY ? `\r${this.#bar(share)}${line}\u001b[K` : `${line}\n`);
   }
 
-  /** Leaves the line of the bar, so that what follows starts on its own. */
+  /** Leaves the line of the bar, so that later output starts on a new line. */
   end(): void {
     if (this.#output.isTTY) this.#output.write("\r\u001b[K");
   }

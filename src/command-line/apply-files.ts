@@ -67,7 +67,7 @@ export const connectorFilesIn = (names: readonly string[]): string[] =>
 export const configurationFilesIn = (names: readonly string[]): string[] =>
   names.filter((name) => isYaml(name) && !name.startsWith(`${connectorsFolder}${sep}`));
 
-/** Refuses (`UsageError`) what is not valid, with file, line and key. */
+/** Refuses (`UsageError`) invalid documents, with file, line and key. */
 export function readConfiguration(folder: string, names: readonly string[]): ReadFiles {
   const documents: Record<string, Item[]> = {};
   const places: Record<string, Place[]> = {};
@@ -193,7 +193,7 @@ const pathIn = (field: string): (string | number)[] =>
 const shown = (place: Place, path: readonly (string | number)[]): string =>
   `${place.file.name}:${lineOf(place, path)}`;
 
-/** The line of a member of a record; that of what is around it if it is not there. */
+/** The line of a member of a record; if the member is absent, that of the element around it. */
 function lineOf({ file: { document, lines }, path }: Place, inner: readonly (string | number)[]): number {
   for (let depth = inner.length; depth >= 0; depth--) {
     const start = startOf(document, [...path, ...inner.slice(0, depth)]);

@@ -1,4 +1,4 @@
-// Commands in the audit log: what is refused and what fails are told apart.
+// Commands in the audit log: refusals and failures have different results.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { auditHeadTable, auditIntentTable, auditRecordTable } from "../audit/schema.ts";

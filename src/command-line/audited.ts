@@ -1,4 +1,4 @@
-// Records what a command changes in the audit log of a project.
+// Records the changes of a command in the audit log of a project.
 import { userInfo } from "node:os";
 import { AuditLog } from "../audit/audit-log.ts";
 import type { AuditKind } from "../audit/schema.ts";
@@ -16,8 +16,8 @@ interface Audited {
 }
 
 /**
- * Runs `work`, with its intent and its result in the audit log, unless `MILLRACE_AUDIT` is off. `work` says
- * which records it made.
+ * Runs `work`, with its intent and its result in the audit log, unless `MILLRACE_AUDIT` is off. `work`
+ * reports the ids of records that it made.
  */
 export async function audited<Result>(
   { catalog, system, settings }: Pick<Opened, "catalog" | "system" | "settings">,

@@ -100,7 +100,7 @@ Remove the target and copy to an empty one; nothing has changed in the source.`)
   return differencesFound;
 }
 
-/** Shows the step, what is done of it, and its rate. */
+/** Shows the step, its progress, and its rate. */
 class Status {
   readonly #line = new StatusLine(process.stderr);
   #step: Step | undefined;

@@ -113,7 +113,7 @@ async function examinePoints(
   return { findings: await examineClickHouse(points, manifest?.folder), tornBytes: 0 };
 }
 
-/** Repairs what it can and returns the other findings. Without `onRepair` it repairs nothing. */
+/** Makes the possible repairs and returns the other findings. Without `onRepair` it repairs nothing. */
 async function repaired(
   findings: readonly Finding[],
   onRepair?: (finding: Finding) => void,

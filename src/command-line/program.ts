@@ -77,7 +77,7 @@ const commands: Readonly<Record<string, Entry>> = {
   },
 };
 
-/** Not what every object has, such as "constructor". */
+/** Own members only, so not "constructor". */
 const entryOf = (name: string | undefined) =>
   name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
 
@@ -112,7 +112,7 @@ export async function runProgram([name, ...words]: readonly string[]): Promise<n
   }
 }
 
-/** Also what `parseArgs` throws for options that do not exist. */
+/** Includes the errors of `parseArgs` for options that do not exist. */
 function isMisuse(problem: unknown): problem is Error {
   const { code } = problem as NodeJS.ErrnoException;
   return problem instanceof Misused || String(code).startsWith("ERR_PARSE_ARGS");

@@ -1,4 +1,4 @@
-// `millrace service`: the files that it writes, checked by systemd's own tool, and what it refuses.
+// `millrace service`: the files that it writes, checked by systemd's own tool, and its refusals.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";

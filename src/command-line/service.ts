@@ -94,7 +94,7 @@ export function unitFor({ node, main }: Program): string {
     .replace(/^ExecStart=.*$/m, `ExecStart=${node} ${main} serve`);
 }
 
-/** What `ProtectHome` and `PrivateTmp` of the unit hide. */
+/** The folders that `ProtectHome` and `PrivateTmp` of the unit hide. */
 export const hiddenFolders = ["/home", "/root", "/run/user", "/tmp", "/var/tmp"];
 
 function expectSystemd(root: string | undefined): void {

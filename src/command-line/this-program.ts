@@ -1,7 +1,7 @@
 // The program that runs now, for processes that it starts.
 import { fileURLToPath } from "node:url";
 
-/** What runs the server: absolute paths. */
+/** The program that runs the server: absolute paths. */
 export interface Program {
   readonly node: string;
   readonly main: string;

@@ -1,4 +1,4 @@
-// What `millrace connect <file> print` shows of a configuration.
+// The output of `millrace connect <file> print`.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

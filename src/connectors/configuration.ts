@@ -86,13 +86,13 @@ export interface ConnectorConfiguration {
   readonly metrics: { readonly port: number; readonly host?: string } | undefined;
 }
 
-/** Refuses (`UsageError`) what is not valid, with the place in the file. */
+/** Refuses (`UsageError`) an invalid file, with the place in it. */
 export function readConfiguration(file: string, env: NodeJS.ProcessEnv): ConnectorConfiguration {
   return configurationOf(parsed(file, env), file);
 }
 
 /**
- * The name of the connector of a file. Refuses (`UsageError`) what is not valid, but no value with a variable
+ * The name of the connector of a file. Refuses (`UsageError`) invalid values, but none with a variable
  * that the environment does not have.
  */
 export const nameIn = (file: string, env: NodeJS.ProcessEnv): string =>
@@ -184,7 +184,7 @@ interface SchemaProblem {
   readonly params: object;
 }
 
-/** One line for each problem: its place and what is expected. */
+/** One line for each problem: its place and the expected value. */
 function problemsWith(schema: TSchema, value: unknown): string[] {
   const [isValid, errors] = Compile(schema).Errors(value);
   if (isValid) return [];

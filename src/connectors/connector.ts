@@ -18,7 +18,7 @@ export interface ConnectorOptions {
   readonly stop: AbortSignal;
 }
 
-/** What the status line, the metrics and the reports show. */
+/** The state that the status line, the metrics and the reports show. */
 export interface ConnectorState {
   readonly name: string;
   readonly status: "RUNNING" | "DEGRADED" | "STOPPED";

@@ -1,4 +1,4 @@
-// The buffer keeps what was put, in order, until the server has it; nothing leaves it uncounted.
+// The buffer keeps records in order until the server has them, and counts each record that it drops.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

@@ -22,7 +22,7 @@ export interface BufferBounds {
   readonly ageMsMax: number;
 }
 
-/** What happens to new records when the buffer is full. */
+/** The treatment of new records when the buffer is full. */
 export type WhenFull = "drop-oldest" | "wait";
 
 export type EntryKind = "numbers" | "strings" | "events" | "rows";
@@ -215,7 +215,7 @@ export class ForwardBuffer {
     });
   }
 
-  /** What was dropped and the server does not know yet. These no longer grow: later drops are others. */
+  /** Drops that were not reported to the server yet. They no longer grow: later drops are new entries. */
   finalDrops(): Drop[] {
     this.#transaction(() => this.#database.exec("UPDATE drops SET isFinal = 1"));
     return this.#database.prepare("SELECT * FROM drops ORDER BY id").all() as unknown as Drop[];
@@ -344,7 +344,7 @@ export class ForwardBuffer {
     return { items: Number(sums["items"]), bytes: Number(sums["bytes"]) };
   }
 
-  /** Forgets in memory what it could not commit. */
+  /** If the commit fails, restores the state in memory. */
   #transaction<Result>(task: () => Result): Result {
     this.#database.exec("BEGIN IMMEDIATE");
     try {

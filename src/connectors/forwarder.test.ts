@@ -1,4 +1,4 @@
-// What the forwarder does when the server, or something before it, refuses: which records it gives up, and
+// The forwarder when the server, or a proxy before it, refuses records: which records it gives up, and
 // which stay in the buffer.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// Sends the buffer to the server, oldest records first, and removes what the server has acknowledged.
+// Sends the buffer to the server, oldest records first, and removes the acknowledged records.
 import { setTimeout as pause } from "node:timers/promises";
 import { ServerProblem } from "../client/connection.ts";
 import { parseJson } from "../lib/json.ts";
@@ -15,7 +15,7 @@ export interface ForwarderOptions {
   readonly health: Health;
   /** Runs before each attempt. */
   readonly prepare: () => Promise<void>;
-  /** Ends the sending; what is left stays in the buffer. */
+  /** Ends the sending; the other records stay in the buffer. */
   readonly signal: AbortSignal;
 }
 
@@ -147,7 +147,7 @@ export class Forwarder {
     return refused;
   }
 
-  /** Halves what the server refuses until it is one item, which is given up. */
+  /** Halves a refused batch until it is one item, which is given up. */
   async #sendInParts<Item>(sending: Sending<Item>): Promise<number> {
     const { items, send, countOf, nameOf } = sending;
     if (items.length === 0) return 0;

@@ -1,4 +1,4 @@
-// What is wrong with a connector now, and what was wrong last.
+// The current problems of a connector, and its last one.
 
 export interface Problem {
   readonly message: string;

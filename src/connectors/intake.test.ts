@@ -1,5 +1,5 @@
-// What the intake promises: `add` resolves when the records are on disk, and rejects when the connector stops
-// before; nothing that is in the buffer leaves it for records that may wait.
+// The promises of the intake: `add` resolves when the records are on disk, and rejects when the connector
+// stops before; nothing that is in the buffer leaves it for records that may wait.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";

@@ -118,7 +118,7 @@ export class Intake {
       else this.#giveUp(batch);
       this.#storeCounts();
       this.#options.onStored();
-      // Lets the source hand over what arrived during the commit.
+      // Lets the source hand over the records that arrived during the commit.
       await pause(1);
     }
     this.#committing = undefined;

@@ -3,7 +3,7 @@ import { oneOf } from "./one-of.ts";
 
 const ways = ["exact", "rounded", "string"] as const;
 
-/** What becomes of integers of 64 bits. */
+/** The treatment of integers of 64 bits. */
 export type WayOfIntegers = (typeof ways)[number];
 
 export const integers64Schema = oneOf(

@@ -1,4 +1,4 @@
-// What a configuration says of rows: which raw rows or points they become.
+// The part of a configuration that maps rows to raw rows or points.
 import { type Static, Type } from "typebox";
 
 const strict = { additionalProperties: false };

@@ -1,4 +1,4 @@
-// What a source hands over: points, events, and rows of raw tables.
+// The records of a source: points, events, and rows of raw tables.
 
 /**
  * A series as the source knows it; enough to create it. Points of one series share one object if possible.

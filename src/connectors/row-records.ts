@@ -23,7 +23,7 @@ type RecordMaker = <Row extends SourceTableRow>(
 
 type Refuse = (why: string) => void;
 
-/** Refuses (`UsageError`) a mapping that makes nothing; `name` is what has it. */
+/** Refuses (`UsageError`) a mapping that makes nothing; `name` is its query or file pattern. */
 export function recordMaker(name: string, { rows: raw, points }: RecordMapping): RecordMaker {
   if (!raw && !points) throw new UsageError(`source: ${name} has neither rows nor points`);
   const pointOf = points && pointMaker(points);
@@ -79,10 +79,10 @@ function pointMaker(
 
 const quoted = (value: unknown): string => JSON.stringify(value).slice(0, shownMax);
 
-/** NaN for what is neither ISO 8601 nor a number of milliseconds. */
+/** NaN for a value that is neither ISO 8601 nor a number of milliseconds. */
 const timeIn = (time: unknown): number =>
   typeof time === "number" ? time : (parseIso(String(time)) ?? Number(exactNumberIn(String(time))));
 
-/** A boolean is 0 or 1. NaN for what is no number. */
+/** A boolean is 0 or 1. NaN for a value that is no number. */
 const numberIn = (value: unknown, text: string): number | bigint =>
   typeof value === "boolean" ? Number(value) : exactNumberIn(text);

@@ -35,7 +35,7 @@ function expectedOf<Value>(entries: readonly (readonly Point<Value>[])[]) {
     }));
 }
 
-/** What the server reads. */
+/** The points as the server decodes them. */
 function readBack(found: readonly PointsOfSeries[]) {
   const sorted = [...found].sort((a, b) => a.series - b.series);
   const body = insertBody(sorted.map(({ series, ...points }) => ({ name: `s"${series}`, ...points })));

@@ -9,7 +9,7 @@ export interface LatestTimes {
   latest(series: readonly SeriesDescription[]): Promise<(number | undefined)[]>;
 }
 
-/** What a source needs while it runs. */
+/** The services that a source uses while it runs. */
 export interface SourceRun {
   /** The id of the installation, which restarts keep. */
   readonly instance: string;
@@ -18,18 +18,19 @@ export interface SourceRun {
   readonly intake: Intake;
   readonly health: Health;
   readonly server: LatestTimes;
-  /** Aborted to end the run: the source hands over what it has and returns. */
+  /** Aborted to end the run: the source hands over its last records and returns. */
   readonly signal: AbortSignal;
 }
 
 export interface PlantSource {
   /** The address without secrets, for messages and the server's list of connectors. */
   readonly address: string;
-  /** Reaches the system; returns a line that says what it found. Throws with the reason if it cannot. */
+  /** Connects to the system; returns a line that describes it. Throws with the reason if it cannot. */
   check(signal: AbortSignal): Promise<string>;
   /**
-   * A proposal for the part `source` of the configuration, from what the system has. `written` is this part
-   * of the file, with the names of variables instead of their values and without secrets. Its rest stays.
+   * A proposal for the part `source` of the configuration, from the content of the system. `written` is this
+   * part of the file, with the names of variables instead of their values and without secrets. Its rest
+   * stays.
    */
   discover?(written: object, signal: AbortSignal): Promise<object>;
   /** Reads until the signal. Connects again by itself; throws only if no later attempt can succeed. */
@@ -39,6 +40,6 @@ export interface PlantSource {
 /** A kind of source: the schema of its part of the configuration, and its making. */
 export interface SourceKind {
   readonly schema: TSchema;
-  /** Refuses (`UsageError`) what the schema cannot say. */
+  /** Refuses (`UsageError`) violations that a schema cannot express. */
   readonly make: (configuration: never) => PlantSource;
 }

@@ -121,7 +121,7 @@ class SupervisedConnector {
     });
     const ended = endOf(child);
     this.#log(`started, process ${child.pid}`);
-    // Its end closes the pipe while we may write to it.
+    // The process may end, and close the pipe, while the supervisor writes to it.
     child.stdin.on("error", () => {});
     for (const lines of [child.stdout, child.stderr])
       createInterface({ input: lines }).on("line", (line) => this.#log(line));

@@ -2,7 +2,7 @@
 
 /**
  * Fills `{1}` with the first of the levels, `{-1}` with the last one, `{topic}` with all of them, and other
- * names with `values`. What does not exist becomes empty.
+ * names with `values`. A missing value becomes empty.
  */
 export function fillTemplate(
   template: string,

@@ -28,7 +28,7 @@ export interface Copying {
   readonly report: (step: Step, done: number) => void;
 }
 
-/** What the two installations have in common or not. */
+/** The result of a comparison of the two installations. */
 export interface CopyComparison {
   readonly records: number;
   readonly points: number;
@@ -39,7 +39,7 @@ export interface CopyComparison {
   readonly differenceCount: number;
 }
 
-/** Copies what the target lacks. The source must not change meanwhile. */
+/** Copies the records, points and files that the target lacks. The source must not change meanwhile. */
 export async function copyAll(copying: Copying): Promise<void> {
   const { from, to, signal } = copying;
   const catalogs = { from: from.catalog, to: to.catalog };
@@ -95,7 +95,7 @@ export async function compareAll(copying: Copying): Promise<CopyComparison> {
   return { ...total, differences: found.first, differenceCount: found.count };
 }
 
-/** Adds up what is done of each step, and reports it. */
+/** Adds up the progress of each step, and reports it. */
 function counting({ report }: Copying): (step: Step, count: number) => void {
   const done = new Map<Step, number>();
   return (step, count) => {

@@ -4,7 +4,7 @@
 // once that the load is complete. It ends when it is stopped, after a load without live values, or by a
 // failure.
 
-/** What a run does. */
+/** The task of a run. */
 export interface DemoJob {
   /** The address of the server, and a key with the rights of an administrator. */
   readonly server: string;

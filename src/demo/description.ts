@@ -267,5 +267,5 @@ function seriesOfLoop({ tag, valve: _, ...row }: LoopRow): SeriesRow[] {
   ];
 }
 
-/** `23-FC-1012` controls what `23-FT-1012` measures. */
+/** `23-FC-1012` controls the quantity that `23-FT-1012` measures. */
 export const transmitterOf = (loop: string): string => loop.replace(/C-/, "T-");

@@ -1,4 +1,4 @@
-// Writes the points of the plant as time passes, every second, and its events. What was missed while nothing
+// Writes the points of the plant as time passes, every second, and its events. Points missed while nothing
 // ran is written more coarsely.
 import { setTimeout as pause } from "node:timers/promises";
 import { type Connection, ServerProblem } from "../client/connection.ts";
@@ -67,7 +67,7 @@ export class LiveValues {
     }
   }
 
-  /** A server that is busy, or has no disk space left, gets later what it refuses now. */
+  /** A server that is busy, or has no disk space left, gets refused points again later. */
   async #patiently(work: () => Promise<void>): Promise<void> {
     try {
       await work();

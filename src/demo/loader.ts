@@ -1,5 +1,5 @@
 // Loads the demo plant into a project, as a client of the public API. Run again after an interruption, it
-// creates what is missing and writes the same points again.
+// creates the missing records and writes the same points again.
 import type { Connection } from "../client/connection.ts";
 import { type Description, readDescription } from "./description.ts";
 import { demoFiles, loadFiles } from "./documents/files.ts";
@@ -29,7 +29,7 @@ export interface DemoHistory {
   readonly days: number;
 }
 
-/** `percent` of everything, and the name of what is being loaded. */
+/** `percent` of everything, and the name of the current step. */
 export type TellProgress = (percent: number, step: string) => void;
 
 /** The share of the points in the time of a load, in percent. */

@@ -23,7 +23,7 @@ export function processDrawingReader({ folderPrefix }: { readonly folderPrefix: 
   };
 }
 
-/** What the process writes: tags, or why there are none. */
+/** The output of the process: tags, or why there are none. */
 export type DrawingReply = { readonly tags: readonly DrawingTag[] } | { readonly problem: string };
 
 async function readIn(

@@ -68,7 +68,7 @@ export class RequestAudit {
     this.#refusal = failure;
   };
 
-  /** Stores what begins, if its kind requires that. Rejects if it cannot: nothing is changed then. */
+  /** Stores the intent, if its kind requires that. Rejects if it cannot: then nothing is changed. */
   async begin(body: unknown): Promise<void> {
     const as = this.#as;
     if (!as || as.kind === "sign-in" || !this.#log.covers(as.kind)) return;

@@ -53,7 +53,7 @@ test("keys of metadata are taken as they are sent, whatever was sent before", as
   }
 });
 
-test("what cannot be read as the JSON that is wanted is named", async () => {
+test("a refusal names the part of the body that is not the expected JSON", async () => {
   const deep = `{"items":${"[".repeat(100)}${"]".repeat(100)}}`;
   const cases: [body: string, message: string][] = [
     ["", "Missing required field - items"],

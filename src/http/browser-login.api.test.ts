@@ -88,7 +88,7 @@ interface Status {
   readonly project: string;
 }
 
-/** What the server says to the browser itself, by its cookie. */
+/** The session that the server reports for the cookie of the browser. */
 async function ownStatus(page: Page): Promise<Status> {
   await page.goto(`${server.baseUrl}/login/status`);
   return (JSON.parse((await page.textContent("body"))!) as { data: Status }).data;

@@ -1,4 +1,4 @@
-// The files of the console: which addresses get its page, with which headers, and what is never served.
+// The files of the console: which addresses get its page, with which headers, and which are never served.
 import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";

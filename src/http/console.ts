@@ -33,7 +33,7 @@ export function addConsole(http: FastifyInstance, options: ConsoleOptions): { re
   return { sendPage: send };
 }
 
-/** Sends the page of the console, which shows what the address names. */
+/** Sends the page of the console, which then shows the record or page of the address. */
 export type SendPage = (reply: FastifyReply) => Promise<FastifyReply>;
 
 /** Whether a browser navigates to this address, and expects a page. */
@@ -70,7 +70,7 @@ const policyWith = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** Adds what the page has to know of this server and this response. */
+/** Adds the settings of this server and the nonce of this response to the page. */
 function withHead(page: string, baseUrl: string | undefined, nonce: string): string {
   const path = new URL(baseUrl ?? "http://-").pathname.replace(/\/*$/, "/");
   const base = `<base href="${path}">`;

@@ -29,8 +29,8 @@ interface HealthOfBackups {
 
 /**
  * `GET /health`: 200 while all stores respond and accept writes, else 503: `degraded` while reads and deletes
- * work, otherwise `failing`. It names what is away, and lists damaged parts; the other parts are served.
- * With a problem of the backups alone it is 200 and `degraded`.
+ * work, otherwise `failing`. It names stores that are away, and lists damaged parts; the other parts are
+ * served. With a problem of the backups alone it is 200 and `degraded`.
  *
  * `GET /health/live`: 200 while the server responds, whatever its stores do. A load balancer that removed
  * servers by `/health` would remove all of them when a store is away.

@@ -50,7 +50,7 @@ async function until(condition: () => boolean | Promise<boolean>, what: string):
   }
 }
 
-/** Sends a request and reads nothing of what comes. */
+/** Sends a request and reads nothing of the response. */
 async function askWithoutReading(methodAndPath: string, body = "", to = server): Promise<Socket> {
   const { hostname, port } = new URL(to.baseUrl);
   const socket = connect({ host: hostname, port: Number(port) });

@@ -124,8 +124,8 @@ test("a caller with all rights but the capability of an operation gets 403, whic
 });
 
 /**
- * Operations that require more: the administration of groups (demo.api.test.ts), rights to what is compared
- * (suggestions.api.test.ts), or rights to the series of a rule (retention.api.test.ts).
+ * Operations that require more: the administration of groups (demo.api.test.ts), rights to the records that
+ * are compared (suggestions.api.test.ts), or rights to the series of a rule (retention.api.test.ts).
  */
 const requiresMore = ({ method, path }: (typeof operations)[number]) =>
   method !== "GET" && /\/(demo|suggestions\/timeseries|retentionrules\/1)$/.test(path(""));

@@ -19,7 +19,7 @@ export interface Batch {
   /** The range of its times, both inclusive; an empty batch has none. */
   readonly firstMs: number;
   readonly lastMs: number;
-  /** Where the batch ends, and what a continuation from there has to know. */
+  /** The end of the batch, and the state that a continuation from there needs. */
   readonly end: Boundary;
   readonly epochValues: readonly string[];
 }
@@ -70,7 +70,7 @@ class BatchBuilder {
     return this.#end !== undefined;
   }
 
-  /** One more row could exceed what a request may hold. */
+  /** One more row could exceed the bounds of a request. */
   get isFull(): boolean {
     const most = limits.importPointsPerRequest - this.#plan.columns.length;
     return (

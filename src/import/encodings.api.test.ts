@@ -47,7 +47,7 @@ const namesOf = async (resource: string, start: string) =>
     .filter((name) => name.startsWith(start))
     .sort();
 
-/** What the user says, how the file is written, and a text that the encoding has. */
+/** The encoding that the user names, how the file is written, and a string in that encoding. */
 const files = [
   { said: "utf-8", written: "utf-8", mark: "", text: "Öl °C € 漢😀" },
   { said: "UTF-8", written: "utf-8", mark: "\ufeff", text: "Öl °C € 漢😀" },

@@ -6,7 +6,7 @@ interface Loading {
   readonly send: (batch: Batch) => Promise<void>;
   /** Called in the order of the file once a batch and all before it are on disk. */
   readonly acknowledge: (batch: Batch) => void;
-  /** Aborted: nothing further is begun; what is in flight is finished. */
+  /** Aborted: no request is begun any more; those in flight are finished. */
   readonly stop: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-// The mapping file: what each column of the data is to become, read from JSON or CSV.
+// The mapping file: the series of each column of the data, read from JSON or CSV.
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import { UsageError } from "../client/command.ts";
@@ -7,7 +7,7 @@ import { membersIn } from "../lib/json-text.ts";
 import { notUtf8At } from "../lib/utf8.ts";
 import { type CommonMembers, commonMembers, commonNames, Refused } from "./record-items.ts";
 
-/** What a column becomes; members that are absent are left to the defaults. */
+/** The series of a column; absent members have their defaults. */
 export interface Mapped extends CommonMembers {
   readonly name?: string;
   readonly unit?: string;
@@ -20,12 +20,12 @@ export interface Mapped extends CommonMembers {
   readonly metadata?: Readonly<Record<string, string>>;
 }
 
-/** Column header to what it becomes; `"skip"` leaves the column out. */
+/** By column header; `"skip"` leaves the column out. */
 export type Mapping = ReadonlyMap<string, Mapped | "skip">;
 
 export const noMapping: ReadonlyMap<string, Mapped | "skip"> = new Map();
 
-/** Reads a mapping file; throws a UsageError that names what is wrong in it. */
+/** Reads a mapping file; throws a UsageError that names the mistake in it. */
 export function readMapping(file: string): Mapping {
   const text = contentOf(file);
   const entries = /^\s*\{/.test(text) ? fromJson(file, text) : fromCsv(file, text);

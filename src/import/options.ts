@@ -11,7 +11,7 @@ export interface ImportOptions {
   /** The header of the time column; absent: the first column. */
   readonly timeColumn?: string;
   readonly timeFormat: TimeFormat | "auto";
-  /** What numeric times count from, in milliseconds. */
+  /** The origin of numeric times, in milliseconds. */
   readonly epochMs: number;
   readonly epochBy?: EpochBy;
   readonly mappingFile?: string;
@@ -79,7 +79,7 @@ const known = {
   report: { type: "string" },
 } as const;
 
-/** Reads the words after `import csv`; throws a UsageError that says what to write instead. */
+/** Reads the words after `import csv`; throws a UsageError with the valid form. */
 export function readOptions(words: readonly string[], env: NodeJS.ProcessEnv): ImportOptions {
   const { values, positionals } = parsed(words);
   const [file, ...more] = positionals;

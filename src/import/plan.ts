@@ -1,5 +1,5 @@
-// What an import will do, decided before anything is written: which column becomes which series, how times
-// are read, and what has to be created.
+// The plan of an import, made before anything is written: which column becomes which series, how times are
+// read, and which series are to be created.
 
 import { UsageError } from "../client/command.ts";
 import { limits } from "../limits.ts";
@@ -156,7 +156,7 @@ function refuseGaps({ missingSeries, missingAssets }: ImportPlan): void {
   throw new UsageError(`These do not exist: ${shown}${more > 0 ? `, and ${more} more` : ""}`);
 }
 
-/** Creates what the plan found missing. */
+/** Creates the series that the plan found missing. */
 export async function createMissing(api: Api, plan: ImportPlan): Promise<void> {
   const ids = new Map(plan.assetIds);
   for (const path of plan.missingAssets) {

@@ -4,10 +4,10 @@ import type { Ledger } from "../client/ledger.ts";
 import type { RecordFields, Refused } from "./record-items.ts";
 import type { FileRecord, Reading } from "./records.ts";
 
-/** What `millrace import <name>` loads. */
+/** A kind of records that `millrace import <name>` loads. */
 export interface RecordKind {
   readonly name: string;
-  /** What the records are called in messages. */
+  /** The name of the records in messages. */
   readonly noun: string;
   /** Lines of the command's help. */
   readonly help: readonly string[];

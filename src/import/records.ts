@@ -1,5 +1,5 @@
-// The lines of a CSV or JSON lines file as records: the text of each member, where it stands, what is
-// refused.
+// The lines of a CSV or JSON lines file as records: the string of each member, its line, and why a
+// line is no record.
 
 import { UsageError } from "../client/command.ts";
 import { parseJson, parsePairs } from "../lib/json.ts";
@@ -26,11 +26,11 @@ export interface FileRecord {
 
 export interface Reading extends CsvFile {
   readonly format: Format;
-  /** What a column or member is called here; an empty text leaves it out. */
+  /** The name of a column or member in a record; an empty string leaves it out. */
   readonly map: ReadonlyMap<string, string>;
 }
 
-/** What the file's name says. */
+/** The format by the name of the file. */
 export function formatOf(file: string, given: string | undefined): Format {
   const word = given ?? /\.(csv|jsonl|ndjson)$/i.exec(file)?.[1]?.toLowerCase();
   if (word === "csv") return "csv";

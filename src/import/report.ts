@@ -34,7 +34,7 @@ export class Report {
     this.#shown.push(...refused.slice(0, limits.importRefusedShownMax - this.#shown.length));
   }
 
-  /** What the user reads at the end; nothing when nothing was refused. */
+  /** The lines for the user at the end; none when nothing was refused. */
   summary(): string[] {
     if (this.#count === 0) return [];
     const shown = this.#shown.map(

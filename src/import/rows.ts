@@ -37,7 +37,7 @@ export async function* rowsOf({ file, encoding, delimiter }: CsvFile, from: Boun
     trim: true,
     relax_column_count: true,
     skip_empty_lines: true,
-    // A quote that is never closed makes one row of the rest of the file.
+    // Bounds a row: a quote that is never closed makes one row of the rest of the file.
     max_record_size: limits.importLineBytesMax,
   });
   const text = new TextFile(file, encoding, from.endBytes);

@@ -28,7 +28,9 @@ export class State {
     this.#import = createHash("sha256").update(JSON.stringify(decides)).digest("hex");
   }
 
-  /** What was acknowledged before; refuses a note of another import or of a file that has shrunk. */
+  /**
+   * The acknowledged part of an earlier run; refuses the note of another import or of a file that has shrunk.
+   */
   read(fileBytes: number): Acknowledged {
     const text = contentOf(this.#file);
     if (text === undefined) return nothingYet;

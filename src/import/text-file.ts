@@ -6,7 +6,7 @@ import { NotUtf8, utf8Chunks } from "../lib/utf8.ts";
 export const encodings = ["utf-8", "latin1", "windows-1252", "utf-16", "utf-16le", "utf-16be"] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** The file cannot be read as what the user says it is. */
+/** The file cannot be read, or not in the encoding that the user named. */
 export class UnreadableFile extends Error {}
 
 /** `utf-16` is one of two, by the byte order mark. */

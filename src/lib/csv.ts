@@ -1,6 +1,6 @@
 // Cells of CSV in responses and reports (RFC 4180).
 
-/** Bare unless quotes are needed (docs/reference/common.md#csv-for-spreadsheets). */
+/** A cell, in quotes only if they are needed (docs/reference/common.md#csv-for-spreadsheets). */
 export const csvCell = (text: string): string =>
   /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 

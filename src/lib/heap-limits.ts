@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
  */
 const newObjectsMb = 24;
 
-/** `file` is the module of the worker, `workerData` what it reads as `workerData`. */
+/** Starts a worker with these limits. `file` is its module; it reads `workerData` under this name. */
 export const startWorker = (file: URL, workerData?: unknown): Worker =>
   new Worker(file, { workerData, resourceLimits: { maxYoungGenerationSizeMb: newObjectsMb } });
 

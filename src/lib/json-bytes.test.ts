@@ -20,7 +20,7 @@ const numberLike = fc
   )
   .map((parts) => parts.join(""));
 
-/** What JSON.parse makes of a number and nothing else. */
+/** The result of JSON.parse for a number and nothing else. */
 function parsed(text: string): number | undefined {
   try {
     const value: unknown = JSON.parse(`[${text}]`)[0];

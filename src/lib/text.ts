@@ -86,7 +86,7 @@ export function endOfPrefix(prefix: string): string | undefined {
   return String.fromCodePoint(...codePoints, next);
 }
 
-/** The beginning of a string, for messages that quote what a caller sent. */
+/** The beginning of a string, for messages that quote the input of a caller. */
 export const shortened = (text: string): string =>
   text.length <= shownLength ? text : `${text.slice(0, shownLength).toWellFormed()}...`;
 

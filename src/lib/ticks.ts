@@ -6,7 +6,7 @@ interface Ticking {
   readonly report: (problem: unknown) => void;
 }
 
-/** Works now and at intervals; returns the function that stops it, and waits for work in progress. */
+/** Runs `work` now and every `everyMs`. The returned function stops that, and waits for work in progress. */
 export function startTicks({ everyMs, report }: Ticking, work: () => Promise<void>): () => Promise<void> {
   let tick = Promise.resolve();
   let isTicking = false;

@@ -3,7 +3,7 @@
 export interface Limit {
   readonly value: number;
   readonly unit: string;
-  /** One sentence: what is bounded, and what happens beyond it. */
+  /** One sentence: the bounded quantity, and the behaviour beyond the bound. */
   readonly meaning: string;
 }
 

@@ -48,7 +48,7 @@ export async function removeLeftFolders({ folderPrefix }: PythonHost): Promise<v
   const names = await readdir(tmpdir());
   for (const name of names.filter((one) => one.startsWith(folderPrefix))) {
     const path = join(tmpdir(), name);
-    // Another user could put links into its own folder while the server removes it.
+    // Removes only folders of this user: another user could put links into its folder during the removal.
     const found = await lstat(path);
     if (found.isDirectory() && found.uid === process.geteuid?.()) await rm(path, { recursive: true });
   }

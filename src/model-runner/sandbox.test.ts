@@ -75,7 +75,7 @@ return [{name: status[name].split() for name in names}, os.stat("/run/platform.s
       ...{ NoNewPrivs: ["1"], Seccomp: ["2"] },
       ...{ Uid: Array(4).fill("1000"), Gid: Array(4).fill("1000") },
     });
-    // What root owns has no owner in there; what its own user owns would be that of 1000.
+    // Files of root have no owner in there; those of its own user would belong to 1000.
     assert.equal(owner, isRoot ? 65_534 : 1000);
     platform.server.close().closeAllConnections();
   });

@@ -101,7 +101,7 @@ export async function findPython(user?: RunUser): Promise<Python | undefined> {
   }
 }
 
-/** Returns the sandbox, or a string that says what is missing. */
+/** Returns the sandbox, or a string that names the missing part. */
 async function bubblewrapped(
   python: Python,
   user: RunUser | undefined,

@@ -1,7 +1,7 @@
 // Translates a `$filter` to a filter of the stores. The path of `startswith(Name,'P-') and not (Id eq '5')`:
 //
 // 1. `tokens.ts` splits the string into tokens; `parse-expression.ts` makes a tree of them (`expression.ts`).
-// 2. `restrictions.ts` refuses what the entity set does not allow.
+// 2. `restrictions.ts` refuses filters that the entity set does not allow.
 // 3. `Translation` in this file goes through the tree. A property of the entity type has an `Operand`
 //    (`operand.ts`), whose methods make a condition of each comparison; `and`, `or` and `not` combine these.
 // 4. The result is a `Filter` (`query/filter.ts`). The function of the set adds the filter of the caller's
@@ -42,8 +42,8 @@ export interface QueryContext {
 }
 
 /**
- * Translates a `$filter` on entities of the set. Refuses syntax errors, wrong types and what the set does
- * not allow (400), and expressions that are not served (501).
+ * Translates a `$filter` on entities of the set. Refuses syntax errors, wrong types and filters that the set
+ * does not allow (400), and expressions that are not served (501).
  */
 export function parseFilter({ ctx, model, aliases }: QueryContext, set: EntitySet, text: string): Filter {
   const expression = parseExpression(text, aliases);
@@ -57,7 +57,7 @@ interface FilterContext {
   readonly type: EntityType;
 }
 
-/** What a variable of `any` and `all` stands for: a plain value, or an object with members. */
+/** The value of a variable of `any` and `all`: a plain value, or an object with members. */
 type Element = Operand | Readonly<Record<string, Operand>>;
 
 const isOperand = (element: Element): element is Operand => typeof element.equals === "function";

@@ -182,7 +182,7 @@ export interface EntityFunction<From = EntityRecord> {
   readonly results: (given: FunctionArguments, boundTo?: EntityRecord) => EntityReader<From>;
 }
 
-/** What one resource module adds to the model. */
+/** The part of the model that one resource module adds. */
 export interface EntityModelPart {
   readonly types?: readonly EntityType[];
   readonly sets?: readonly EntitySet[];

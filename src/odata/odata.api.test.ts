@@ -133,7 +133,7 @@ test("properties, their raw values, members and absent values by path", async ()
   assert.equal((await ask(`Assets('${ids.plant}')/Parent`)).status, 204);
 });
 
-test("a filter finds what it says: quotes, precedence, null, lists, prefixes", async () => {
+test("a filter finds the entities that match: quotes, precedence, null, lists, prefixes", async () => {
   assert.deepEqual(await names("Assets?$filter=Name eq 'O''Neil'"), ["O'Neil"]);
   assert.deepEqual(await names("Assets?%24filter=Source%20eq%20%27PI%27"), ["Tank"]);
   assert.deepEqual(await names("Assets?$filter=not contains(Name,'A') and Source eq 'SAP'"), [
@@ -186,7 +186,7 @@ test("a filter finds what it says: quotes, precedence, null, lists, prefixes", a
   assert.deepEqual(await names(`Timeseries?$filter=endswith(AssetId,'${ids.pumpB.slice(-5)}')`), ["state"]);
 });
 
-test("filters against the rules of a set are refused, and what is not served says so", async () => {
+test("filters against the rules of a set, and unsupported options, are refused", async () => {
   await refused("Assets", 400, "FilterRequired");
   await refused("Assets?$filter=true", 400, "FilterRequired");
   await refused("Assets?$top=1001", 400, "FilterRequired");
@@ -276,7 +276,7 @@ test("an entity with several paths to it is expanded in each of them, with all o
   assert.deepEqual((await ask("Timeseries?$filter=Name eq 'flow'&$select=Nope")).json?.["value"], [{}]);
 });
 
-test("what cannot be expanded says so", async () => {
+test("an expansion that is not supported is refused", async () => {
   const one = `Assets('${ids.pumpA}')?$expand=`;
   for (const expand of ["Nope", "Parent,Parent", "Parent($top=x)", "Parent($levels=0)", "Parent($levels=5)"])
     await refused(one + expand, 400, "QueryOptionInvalid");

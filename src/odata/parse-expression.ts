@@ -147,7 +147,7 @@ class Parser {
     return this.#path(word, at);
   }
 
-  /** Whether the word just read is a path: what follows cannot be the operand of a prefix operator. */
+  /** Whether the word just read is a path: then the next token cannot be the operand of a prefix operator. */
   #endsPath(): boolean {
     const { kind } = this.#next;
     return kind === "end" || (kind === "sign" && !["(", "-"].includes(this.#nextText));

@@ -28,7 +28,7 @@ export interface RequestUrl {
   readonly query: string;
 }
 
-/** Parses what follows the root of the service in the request line. Refuses repeated options. */
+/** Parses the part of the request line after the root of the service. Refuses repeated options. */
 export function parseRequestUrl(rest: string): RequestUrl {
   const [path, query] = splitOnce(rest, "?");
   const options = new Map<string, string>();

@@ -1,4 +1,4 @@
-// Resolves the path of a request to what it names: a collection, an entity, a property, a count.
+// Resolves the path of a request to its target: a collection, an entity, a property, a count.
 import type { RequestContext } from "../context.ts";
 import { type Failure, fail } from "../errors.ts";
 import { and, everything, type Filter } from "../query/filter.ts";

@@ -16,7 +16,7 @@ export class LengthBound {
     this.#refuse = refuse;
   }
 
-  /** A page never ends early: what does not fit is refused. */
+  /** A page never ends early: records beyond the bound are refused. */
   get isRefusing(): boolean {
     return this.#refuse !== undefined;
   }
@@ -45,9 +45,9 @@ export class LengthBound {
   }
 }
 
-/** What a value counts beside its characters. */
+/** The length that each value adds to its characters. */
 const lengthOfOther = 8;
 
-/** How long a value of a record is: what it counts in a page, and in a message of the catalog. */
+/** How long a value of a record is: its share of a page, and of a message of the catalog. */
 export const lengthOfValue = (value: unknown): number =>
   lengthOfOther + (typeof value === "string" ? value.length : 0);

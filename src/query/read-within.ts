@@ -18,7 +18,7 @@ export const unboundedMemory: ResponseMemory = { reserve: async () => {} };
 const bytesPerCharacter = 2;
 
 /**
- * What `read` finds within a small bound that most pages do not reach, or else within that of the largest
+ * The result of `read` within a small bound that most pages do not reach, or else within that of the largest
  * page: so large pages alone wait for memory.
  */
 export async function readWithin<Found>(

@@ -2,7 +2,7 @@
 import type { RequestContext } from "../context.ts";
 import { cursorParameter } from "./envelope.ts";
 
-/** `cursor`: part of the header `Link` of an incomplete response. */
+/** The parameter `cursor`; an incomplete response has its value in the header `Link`. */
 export const continuationQuery = { cursor: cursorParameter } as const;
 
 /** Marks an item whose rows were all in earlier responses. */

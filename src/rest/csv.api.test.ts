@@ -1,4 +1,4 @@
-// Each CSV response escapes formulas when requested, and otherwise writes what is stored.
+// Each CSV response escapes formulas when requested, and otherwise writes the stored values.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";

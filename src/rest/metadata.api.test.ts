@@ -31,7 +31,7 @@ interface Resource {
   readonly finds: readonly string[];
   readonly query?: string;
   readonly hasAdd?: boolean;
-  /** What a refusal of a plain value in a PATCH calls the metadata. */
+  /** The name of the metadata in a refusal of a plain value in a PATCH. */
   readonly patched: string;
 }
 

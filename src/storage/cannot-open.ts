@@ -1,4 +1,4 @@
-// A store that cannot be opened, with what its operator can do about it.
+// A store that cannot be opened, with the remedy for its operator.
 
 export class CannotOpen extends Error {
   readonly nextStep: string;
@@ -36,7 +36,7 @@ export function nextStepAfter(problem: unknown): string {
   return /ENOSPC|EDQUOT|disk is full/.test((problem as Error).message) ? nextSteps.full : nextSteps.damaged;
 }
 
-/** Refuses a format that this version does not read; `what` names who has it. */
+/** Refuses a format that this version does not read; `what` names the store that has it. */
 export function refuseOtherFormat(what: string, found: unknown, format: number): void {
   if (found === format) return;
   const problem = `${what} has format ${String(found)}; this version reads format ${format}`;

@@ -30,7 +30,7 @@ export interface Table<Row extends object> {
   readonly belongsTo: "project" | "system";
   readonly columns: { readonly [Name in keyof Row]-?: TableColumn };
   /**
-   * What records are known by in place of an id: required columns, unique together in a project. For rows by
+   * The columns that identify a record instead of an id: required, unique together in a project. For rows by
    * the million that are put, read and removed by it; they have no words and no links.
    */
   readonly key?: readonly (keyof Row & string)[];
@@ -73,7 +73,7 @@ export interface Link<ColumnName extends string = string> {
   readonly onDelete: "clear" | "remove";
 }
 
-/** A table whose rows are not known by type: what a list of all tables holds. */
+/** A table whose type of rows is not known, as in a list of all tables. */
 export type AnyTable = Table<{ readonly [column: string]: unknown }>;
 
 export type ProjectId = number;
@@ -90,7 +90,7 @@ export interface CatalogQuery {
    */
   readonly order: readonly OrderBy[];
   readonly page: PageQuery;
-  /** What is needed of the records, the fields of `order` included: they may lack all else. */
+  /** The fields that are needed, those of `order` included: records may lack all others. */
   readonly fields?: readonly string[];
 }
 
@@ -173,7 +173,7 @@ export interface ForeignChange {
   readonly generation: GenerationName;
 }
 
-/** What a catalog tells a server that shares it with others. */
+/** The notices of a catalog to a server that shares it with others. */
 export interface CatalogObserver {
   /** Another server changed cached records. */
   changed(change: ForeignChange): void;

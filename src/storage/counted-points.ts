@@ -1,4 +1,4 @@
-// A store of datapoints that counts what is written to it, and read from it if wanted.
+// A store of datapoints that counts the points written to it and, optionally, read from it.
 import type { PointsStore } from "./points.ts";
 
 interface Counts {

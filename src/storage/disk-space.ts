@@ -11,7 +11,7 @@ import { fail } from "../errors.ts";
 import type { FreeDisk, System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 
-/** What stores and routes ask of the disk. */
+/** The checks of free disk space by stores and routes. */
 export interface DiskSpace {
   /** Whether writes are refused; deletes are not. */
   readonly isFull: boolean;

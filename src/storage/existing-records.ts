@@ -9,7 +9,7 @@ import type { CatalogReader, Stored, Table } from "./catalog.ts";
 
 export interface IdsNamed {
   readonly ids: readonly number[];
-  /** What the caller named them in. */
+  /** The field of the request that has the ids. */
   readonly field: string;
   /** How unknown ids are refused; 400 when absent. */
   readonly status?: 404;
@@ -45,7 +45,7 @@ export function boundOfChange(field: string): LengthBound {
   });
 }
 
-/** Refuses what `existingRecords` refuses without reading the records. */
+/** As `existingRecords`, but reads only the ids and returns nothing. */
 export async function refuseUnknownIds<Row extends Stored>(
   tx: CatalogReader,
   table: Table<Row>,

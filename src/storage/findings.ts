@@ -1,4 +1,4 @@
-// What a doctor of stored files finds, and what SQLite itself says of a file.
+// The findings of a doctor of stored files, with those of SQLite itself.
 import type { DatabaseSync } from "node:sqlite";
 import type { Damage } from "./points.ts";
 
@@ -7,7 +7,7 @@ export interface Remedy {
   readonly apply: () => Promise<void> | void;
 }
 
-/** Damage with what can be done about it; nothing but a backup helps where `remedy` is absent. */
+/** Damage with its remedy; where `remedy` is absent, only a backup helps. */
 export interface Finding extends Damage {
   readonly remedy?: Remedy;
 }
@@ -15,7 +15,7 @@ export interface Finding extends Damage {
 /** The most rows of damage that the integrity check of SQLite returns. */
 const integrityRowsMax = 20;
 
-/** What SQLite finds wrong with a database, in its own words. */
+/** The findings of SQLite's integrity check, in its words. */
 export function integrityOf(database: DatabaseSync, file: string): Finding[] {
   try {
     const rows = database.prepare(`PRAGMA integrity_check(${integrityRowsMax})`).all();

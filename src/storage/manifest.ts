@@ -1,4 +1,4 @@
-// What a data folder consists of: a record in the catalog, and a mark in each folder that belongs to it.
+// The parts of a data folder: a record in the catalog, and a mark in each folder that belongs to it.
 //
 // The record and the marks hold the same random number and the same generation, which grows with each start.
 // So a start notices a part that is missing, of another data folder, or from an older backup than the rest.
@@ -49,7 +49,7 @@ export const wasOpened = (catalog: Catalog): Promise<boolean> =>
   catalog.read("system", async (tx) => (await tx.count(manifestTable, opened)) > 0);
 const opened = oneOf("phase", ["starting", "open"] satisfies Manifest["phase"][]);
 
-/** What a folder says of the data folder that it belongs to. */
+/** The mark of a folder: the data folder that it belongs to. */
 export type Mark = Pick<Manifest, "folder" | "generation">;
 
 const format = 1;

@@ -102,7 +102,7 @@ export interface OldPointsQuery extends PointSeries {
   readonly beforeMs: number;
 }
 
-/** What a deletion of all points before `endMs` removes. It reads and rewrites no point. */
+/** The points that a deletion before `endMs` would remove; such a deletion reads and rewrites no point. */
 export interface OldPoints {
   /** At most `beforeMs`. A block with points on both sides of `beforeMs` is not before `endMs`. */
   readonly endMs: number;
@@ -146,8 +146,8 @@ export interface PointsStore {
   /** Deletes the points in the range; without a range, all points of the series. */
   delete(series: SeriesId, range?: TimeRange): Promise<void>;
   /**
-   * Counts what can be deleted in whole blocks, for each series in order and in at most `blocksMax` blocks,
-   * without reading the points.
+   * Counts the points that can be deleted in whole blocks, for each series in order, in at most `blocksMax`
+   * blocks, without reading the points.
    */
   oldPoints(series: readonly OldPointsQuery[], blocksMax: number): Promise<OldPoints[]>;
   stats(): Promise<PointsStats>;

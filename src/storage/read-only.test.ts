@@ -1,4 +1,4 @@
-// What a server whose data is being copied refuses.
+// The refusals of a server whose data is being copied.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Catalog } from "./catalog.ts";

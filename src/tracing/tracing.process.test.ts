@@ -1,5 +1,5 @@
 // Traces of a real server: a receiver of OTLP over HTTP gets the spans of requests and of their calls to the
-// stores. What a receiver that is away, a sampler and wrong settings do.
+// stores. Effects of a receiver that is away, a sampler and wrong settings.
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";

@@ -20,7 +20,7 @@ export const noTracing: Tracing = {
   close: async () => undefined,
 };
 
-/** No tracing unless the variables name a receiver. Throws `StartRefused` for what is not supported. */
+/** No tracing unless the variables name a receiver. Throws `StartRefused` for unsupported values. */
 export async function openTracing(environment: NodeJS.ProcessEnv, log: Logger): Promise<Tracing> {
   const protocol = protocolIn(environment);
   if (protocol === undefined) return noTracing;

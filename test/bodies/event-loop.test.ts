@@ -14,11 +14,11 @@ import { fillProject, type Ids } from "./project.ts";
 
 /** Processor time of the main thread in one turn of its event loop, on the machine of the bounds. */
 const holdMsMax = 50;
-/** Of the process, beyond what it had before the request. */
+/** Of the process, beyond its memory before the request. */
 const memoryBytesMax = 512 * 2 ** 20;
 /** In CI bodies are as large as a request may be that most routes take; the long form sends the largest. */
 const bytesInCi = 2 ** 20;
-/** What else the machine does can only add to a measurement. */
+/** Other work of the machine can only add to a measurement. */
 const attempts = 5;
 /** Routes and sets whose longest turns are reported. */
 const slowestShown = 10;
@@ -65,7 +65,7 @@ const isWithin = ({ holdMs, memoryBytes }: Measured) => holdMs <= holdMsMax && m
 
 const mebi = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 
-/** A request of the test: what it is sent to, what is large in it, and how it is made. */
+/** A request of the test: its route, its large part, and its body. */
 type Sample = readonly [target: string, kind: string, make: () => Request];
 
 /** Sends each request, reports the longest turns, and fails when one is beyond the bounds or a fault. */
@@ -91,7 +91,7 @@ async function holdToBounds(t: TestContext, requests: Iterable<Sample>) {
 let made = 0;
 const unique = () => ++made;
 
-/** What deletes goes last. */
+/** Deletions go last. */
 const isRemoval = ({ method, path }: Route) => method === "DELETE" || /(delete|remove)$/.test(path);
 const inOrder = [...routes.filter((route) => !isRemoval(route)), ...routes.filter(isRemoval)];
 

@@ -6,7 +6,7 @@ import { addressOf } from "./address.ts";
 import type { Ids } from "./project.ts";
 import { type Size, sampleBody } from "./sample.ts";
 
-/** What to send to a route; made for each use, because names of records that it creates are unique. */
+/** The body for a route; made for each use, because names of records that it creates are unique. */
 export interface Largest {
   readonly name: string;
   /** Below the project. */

@@ -3,11 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { isLong } from "../support/proof.ts";
 import { startTestServer } from "../support/server.ts";
 
-/** What a request cost the process. */
+/** The cost of a request for the process. */
 export interface Cost {
   /** The most processor time that the main thread took without a turn of the event loop. */
   readonly holdMs: number;
-  /** The most memory, beyond what was in use before. */
+  /** The most memory, beyond the memory in use before. */
   readonly memoryBytes: number;
 }
 

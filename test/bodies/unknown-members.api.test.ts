@@ -109,7 +109,7 @@ const partsOf = ({ path }: Route) => path.split("/").length;
 /** It starts a run, and later responses depend on whether that has ended. */
 const startsRun = ({ path }: Route) => path.endsWith("/run");
 
-/** What deletes goes last, and what deletes a part goes before what deletes the whole. */
+/** Deletions go last, and a deletion of a part goes before that of the whole. */
 const inOrder = [
   ...routes.filter((route) => !isRemoval(route) && !startsRun(route)),
   ...routes.filter(isRemoval).sort((one, other) => partsOf(other) - partsOf(one)),
@@ -138,7 +138,7 @@ test("members and parameters that no schema names change no response", async () 
       if (response.status < 300) succeeded++;
     }
   }
-  // The others name what was deleted in the round before or by another route, or runs of models, which there
+  // The others name records deleted in the round before or by another route, or runs of models, which there
   // are none of.
   assert.ok(succeeded > 1.4 * routes.length, `${succeeded} of ${2 * routes.length} requests succeeded`);
 });

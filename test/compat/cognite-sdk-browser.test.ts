@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from "../support/server.ts";
 const user = "operator@plant.example";
 const needed = needs("chromium");
 
-/** What an application of that time does: log in, then use the API; the page's title tells how it went. */
+/** As an application of that time: log in, then use the API; the page's title has the result. */
 const application = (baseUrl: string) => `
   sdk.configure({ baseUrl: "${baseUrl}", project: "demo" });
   const home = location.origin + "/home";

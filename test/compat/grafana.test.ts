@@ -1,4 +1,4 @@
-// What Grafana's data sources send: the requests of the InfluxDB data source as it documents them, and all
+// The requests of Grafana's data sources: those of the InfluxDB data source as it documents them, and all
 // queries of the dashboards in docs/grafana.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -95,7 +95,7 @@ test("files that may not grow: refused writes leave nothing, also at a start wit
   assert.equal((await again.ended).status, 0);
 });
 
-/** Runs what follows with a small disk of its own mounted at the folder. */
+/** The beginning of a command that runs with a small disk of its own mounted at the folder. */
 const onSmallDisk = (folder: string, then = "true") => [
   ...["unshare", "--map-root-user", "--mount", "sh", "-c"],
   `mount -t tmpfs -o size=16m tmpfs "$0" && ${then} && exec "$@"`,
@@ -132,7 +132,7 @@ test("a full disk: reads work, refused writes leave nothing, writes work again w
   assert.equal((await runMillrace(["doctor"], {}, copy).ended).output, `${copy}/millrace-data is in order\n`);
 });
 
-/** A small disk of its own that outlives the servers on it: what runs a program there, and a way to look. */
+/** A small disk that outlives the servers on it: runs a program there, and reads its files. */
 async function smallDisk(): Promise<{ folder: string; seen: string; within: string[] }> {
   const folder = temporaryFolder();
   const mount = 'mount -t tmpfs -o size=48m tmpfs "$0" && echo ready && exec sleep 600';

@@ -30,7 +30,7 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly body?: unknown;
-  /** What it makes of a state. */
+  /** The state after it. */
   readonly effect: (state: State) => void;
 }
 interface Writer {
@@ -130,7 +130,7 @@ async function writeUntilKilled(writer: Writer): Promise<void> {
   }
 }
 
-/** What the server holds of a writer's series. */
+/** The points of a writer's series on the server. */
 async function stateIn({ name }: Writer): Promise<State> {
   interface TestResponse {
     readonly data: { items: { name: string; datapoints: { timestamp: number; value: number | string }[] }[] };

@@ -14,7 +14,7 @@ const seriesCount = 10;
 const pointsEach = 100_000;
 const pointsPerRequest = 10_000;
 const openBrace = "{".charCodeAt(0);
-/** So many that their own memory counts, beside what the garbage collector leaves between two runs. */
+/** So many that their own memory counts, beside the garbage that is left between two collections. */
 const readers = 16;
 /** The whole response has 48 MiB. */
 const readerMiBMax = 24;

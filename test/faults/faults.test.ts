@@ -1,5 +1,5 @@
 // Faults under load: nothing that was acknowledged is lost, there twice or back again, on any server; clients
-// get 503 with Retry-After at most; service returns without a restart; /health names what is away.
+// get 503 with Retry-After at most; service returns without a restart; /health names the part that is away.
 //
 // `npm run test:cluster` runs this and prints the table of docs/scale.md.
 import assert from "node:assert/strict";
@@ -26,7 +26,7 @@ interface Fault {
   readonly begin?: () => unknown;
   readonly end?: () => unknown;
   readonly seconds: number;
-  /** What /health of a server says meanwhile. */
+  /** Matches the response of /health of a server meanwhile. */
   readonly health?: RegExp;
   /** Replicas that stay away after the fault. */
   readonly staysAway?: true;

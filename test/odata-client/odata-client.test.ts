@@ -36,7 +36,7 @@ test("a client is generated from $metadata", async () => {
     ...["--tsconfig", here("generator.tsconfig.json")],
   ];
   await run(process.execPath, generator, { cwd: here(".") }).catch(fail);
-  // Its output is what Node calls CommonJS.
+  // Its output is CommonJS.
   writeFileSync(here("generated/package.json"), '{ "type": "commonjs" }\n');
 });
 

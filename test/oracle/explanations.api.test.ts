@@ -1,4 +1,4 @@
-// Random callers: the explanation of a right says what the caller's own request gets.
+// Random callers: the explanation of a right agrees with the response to the caller's own request.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { times } from "../support/proof.ts";

@@ -118,7 +118,7 @@ function similarity(caller: RandomCaller): Probe {
   return { ask: `POST ${below("0.4")}/similaritysearch`, body };
 }
 
-/** What callers without administration are told of it, and words that records refer to. */
+/** Lists that callers without administration may read in part, and words that records refer to. */
 function others({ random }: RandomCaller): Probe {
   const at = below("0.6");
   const paths = [

@@ -35,7 +35,7 @@ export interface Suggested {
   state: "OPEN" | "ACCEPTED";
 }
 
-/** What a retention rule is for. */
+/** The target of a retention rule. */
 export type RetentionTarget =
   | { readonly seriesId: number }
   | { readonly assetId: number }
@@ -49,7 +49,7 @@ export interface RetentionRule {
 export class Plant {
   readonly things = new Map<number, Thing>();
   readonly categoryIds: number[] = [];
-  /** Ids of what was there once. */
+  /** Ids of deleted things. */
   readonly gone: number[] = [];
   /** The external id of the asset at the source of every relationship. */
   related = "";
@@ -78,7 +78,7 @@ export class Plant {
     return thing.assetIds.some((id) => this.lineage(id).some((above) => roots.includes(above)));
   }
 
-  /** Deletes things; what is below deleted assets goes as well, and links to them are cleared. */
+  /** Deletes things; assets below deleted ones are deleted as well, and links to them are cleared. */
   remove(ids: readonly number[]): void {
     const doomed = [...this.things.values()].filter(
       (one) => ids.includes(one.id) || (one.kind === "assets" && this.isUnder(one, ids)),
@@ -104,13 +104,13 @@ const granted = (rights: Rights, acl: Acl, action: Action) =>
 /** Whether any capability grants this at all. */
 export const holds = (rights: Rights, acl: Acl, action: Action) => granted(rights, acl, action).length > 0;
 
-/** What the server calls a thing of each kind in a refusal. */
+/** The server's name for a thing of each kind in a refusal. */
 export const nounOf = {
   ...{ assets: "asset", timeseries: "time series", events: "event", files: "file" },
   sequences: "sequence",
 } as const satisfies Readonly<Record<Kind, string>>;
 
-/** Who may see, or change, what: the whole of it. */
+/** The whole rule of which callers may see or change which things. */
 export function may(plant: Plant, rights: Rights, action: "READ" | "WRITE", thing: Thing): boolean {
   const isInScope = granted(rights, aclOf[thing.kind], action).some(
     (scope) => scope.kind === "all" || (scope.kind === "subtrees" && plant.isUnder(thing, scope.assetIds)),

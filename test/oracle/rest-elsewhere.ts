@@ -218,7 +218,7 @@ function connectorsOverOData(caller: RandomCaller): RandomRequest {
   };
 }
 
-/** The external id of a hidden asset does not show in what it relates to. */
+/** The external id of a hidden asset does not show in related records. */
 function relationshipsOfAsset(caller: RandomCaller): RandomRequest {
   const { plant, rights, random } = caller;
   const related = plant.of("assets").filter(({ externalId }) => externalId === plant.related);

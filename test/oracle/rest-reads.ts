@@ -129,7 +129,7 @@ function search(caller: RandomCaller, kind: Kind): RandomRequest {
   };
 }
 
-/** By what one finds a thing if one may. */
+/** Searches a thing by its name; only permitted things are found. */
 function byName(caller: RandomCaller): RandomRequest {
   const kind = caller.random.pick(["assets", "timeseries", "files", "sequences"] as const);
   const { name } = caller.random.pick(caller.plant.of(kind));

@@ -19,7 +19,7 @@ function writable({ plant, rights }: RandomCaller, kind: Kind, id: number): Thin
 
 const outside = (kind: Kind) => refused("outside-scope", { acl: aclOf[kind], action: "WRITE" });
 
-/** What the name of a thing is called; of events it is the description. */
+/** The member with the name of a thing; of events it is the description. */
 const nameMember = { events: "description", files: "fileName" } as const;
 const memberOf = (kind: Kind) => nameMember[kind as "events"] ?? "name";
 
@@ -262,7 +262,7 @@ function plantAsset(caller: RandomCaller): RandomRequest {
   };
 }
 
-/** Moves an asset with all that is below it; its place belongs to what is above. */
+/** Moves an asset with its subtree; a limited caller must be able to write to the old and the new parent. */
 export function move(caller: RandomCaller): RandomRequest {
   const { plant, rights, random } = caller;
   const id = anyId(caller, "assets");

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** The rows in the order of the file, and what must be stored: of equal times the later row. */
+/** The rows in the order of the file, and the expected points: of equal times the later row. */
 function load(file: string): { rows: Point[]; stored: Point[] } {
   const rows = rowsOf(`nab-industrial/${file}`)
     .slice(1)

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const folder = join(import.meta.dirname, "../../../shared/data");
 
-/** The option for `it`: runs, or is skipped with the reason and what to do. */
+/** The option for `it`: runs, or is skipped with the reason and the remedy. */
 export function withData(name: string): { skip: false | string } {
   return {
     skip:

@@ -183,7 +183,7 @@ function temperatures(file: string): Reading[] {
   return [...new Map(times)].map(([timeMs, value]) => ({ timeMs, value }));
 }
 
-/** What each tag of the plant measured, one simulated run a month. */
+/** The measurements of each tag of the plant, one simulated run a month. */
 function measured(tag: string): Reading[] {
   const [header, ...rows] = rowsOf(files.plant);
   const at = header!.indexOf(tag);

@@ -1,4 +1,4 @@
-// What one server of a catalog hands out is valid on every other one: cursors, links, sessions, keys.
+// Cursors, links, sessions and keys of one server of a catalog are valid on every other one.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { needs } from "../support/needs.ts";

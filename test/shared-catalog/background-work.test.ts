@@ -14,7 +14,7 @@ import { packageOf } from "../support/source-package.ts";
 
 const adminKey = "a-key-of-all-servers-with-enough-letters";
 const leaseMs = 15_000;
-/** Only a fault lasts as long: a busy machine takes minutes for what else takes the time of a lease. */
+/** Only a fault lasts as long: a busy machine takes minutes for steps that else take the time of a lease. */
 const untilMsMax = 16 * leaseMs;
 
 interface Server extends Awaited<ReturnType<typeof serveMillrace>> {

@@ -1,6 +1,6 @@
-// Two servers on one PostgreSQL, one ClickHouse and one S3 store: each reads at once what the other writes or
-// deletes, both agree on the last write although their clocks differ by an hour, and nothing acknowledged is
-// lost when ClickHouse is killed.
+// Two servers on one PostgreSQL, one ClickHouse and one S3 store: each reads at once the points that the
+// other writes or deletes, both agree on the last write although their clocks differ by an hour, and nothing
+// acknowledged is lost when ClickHouse is killed.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// Two servers over one catalog in PostgreSQL: what one changes counts on the other, races have one winner,
+// Two servers over one catalog in PostgreSQL: changes of one count on the other, races have one winner,
 // and a catalog that is away is a clear 503 from which the service comes back by itself.
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";

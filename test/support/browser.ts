@@ -60,7 +60,7 @@ export function packed(packageName: string, name: string, instead: Readonly<Reco
       .replace(/require\.mjs$/, "index.js");
     if (modules.has(path)) return path;
     modules.set(path, "");
-    // As bundlers do it, by what packages say for browsers.
+    // As bundlers do it, by the field `browser` of packages.
     if (isBuiltin(path) || path.endsWith("/util.inspect.js")) return path;
     const text = readFileSync(path, "utf8");
     const found = text.replaceAll(

@@ -104,11 +104,11 @@ export class ConnectedServer {
 export const connect = (file: string, ...words: string[]): RunningProcess =>
   connectWithin([], file, ...words);
 
-/** As `connect`, as the last of what `within` runs. */
+/** As `connect`, as the last command that `within` runs. */
 export const connectWithin = (within: readonly string[], file: string, ...words: string[]): RunningProcess =>
   runMillrace(["connect", file, ...words], { MILLRACE_KEY: adminKey }, temporaryFolder(), within);
 
-/** Ends the connector as Control-C does; returns what it has written. */
+/** Ends the connector as Control-C does; returns its output. */
 export async function stopped(connector: RunningProcess): Promise<string> {
   connector.child.kill("SIGINT");
   const { status, output, errors } = await connector.ended;

@@ -108,7 +108,7 @@ export const archiveOf = (place: Place) =>
     );
   });
 
-/** What the API returns of an installation, ids and times of creation included. */
+/** The content of an installation over the API, ids and times of creation included. */
 export const stateOf = (place: Place) =>
   served(place, async (ask) => {
     const lists = ["assets", "timeseries", "events", "files", "sequences", "relationships", "trends"];

@@ -39,7 +39,7 @@ export async function cuttableProxy(targetPort: number): Promise<CuttableProxy> 
   return {
     port: (proxy.address() as AddressInfo).port,
     become(next) {
-      // What was swallowed is lost: connections of then are of no use.
+      // Swallowed bytes are lost, so a connection of that time cannot continue.
       if (next !== state && next !== "half-open") end();
       state = next;
     },

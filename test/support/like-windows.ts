@@ -23,7 +23,7 @@ function requireName(path: unknown, call: string): void {
 
 type Call = (...given: unknown[]) => unknown;
 
-/** Refuses what the check throws for, before the call. */
+/** Runs the check, which throws for refused arguments, before the call. */
 function check(owner: object, name: string, refuse: (...given: unknown[]) => void): void {
   const calls = owner as Record<string, Call>;
   const original = calls[name]!;

@@ -2,5 +2,5 @@
 // ...)`.
 import { skipWithout } from "../../scripts/system-packages.ts";
 
-/** Skips the test by name, with what to install, where the package is missing. */
+/** Skips the test, and names the package to install, where the package is missing. */
 export const needs = (name: string): { skip: false | string } => ({ skip: skipWithout(name) });

@@ -10,7 +10,7 @@ interface Written {
   readonly acknowledgedMs: number;
 }
 
-/** What a client has after a number of requests. */
+/** The records of a client after a number of requests. */
 export interface PlantState {
   readonly assets: readonly string[];
   readonly times: readonly number[];

@@ -14,9 +14,9 @@ export interface Ended {
 export interface RunningProcess {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
-  /** What it has written to its standard output so far. */
+  /** Its standard output so far. */
   output(): string;
-  /** What it has written to its standard error so far. */
+  /** Its standard error so far. */
   errors(): string;
 }
 

@@ -152,7 +152,7 @@ function providerWith(issuer: string, { privateJwk }: SigningKey, registered: Re
         groups: groupsOf(accountId),
       }),
     }),
-    // Consent is not what is tested.
+    // Consent is not tested.
     loadExistingGrant: async (context: GrantContext) => {
       const grant = new provider.Grant({
         clientId: context.oidc.client.clientId,

@@ -28,7 +28,7 @@ interface Setting {
   readonly server: TestServer;
   /** 0.5 when absent. */
   readonly versions?: readonly ApiVersion[];
-  /** What `{pump}` and `"{pump}"` stand for in paths, bodies, messages and members. */
+  /** The values of `{pump}` and `"{pump}"` in paths, bodies, messages and members. */
   readonly ids?: Readonly<Record<string, number>>;
   /** All that a request could have changed. */
   readonly stored: () => Promise<unknown>;

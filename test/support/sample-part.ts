@@ -51,7 +51,7 @@ const awkward = [
   "\u2028",
 ];
 
-/** What is drawn from it is decided by the seed alone. */
+/** The seed alone decides the drawn values. */
 export class Draws {
   readonly #texts: readonly string[];
   #state: number;
@@ -101,7 +101,7 @@ export class Draws {
   }
 }
 
-/** Creates records, and keeps what later resources refer to. */
+/** Creates records, and keeps those that later resources refer to. */
 export class Filling {
   readonly ask: AskProject;
   readonly draws: Draws;

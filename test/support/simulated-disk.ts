@@ -1,10 +1,10 @@
-// A simulated disk: it executes the operations of the journal, and knows for every time what a power cut
-// then could leave.
+// A simulated disk: it executes the operations of the journal, and knows for every time which content a power
+// cut then could leave.
 //
 // The model is as unkind as POSIX allows. Only a sync that succeeded makes the bytes and the length of a file
 // last, and only a sync of the folder its names. Of everything younger any part may be there: writes torn,
 // lost or reordered sector by sector, lengths without their bytes, names that come or go out of order. A
-// failed sync leaves any of these, and a later sync does not bring back what the failed one lost.
+// failed sync leaves any of these, and a later sync does not bring back the loss of the failed one.
 import { constants } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -30,7 +30,7 @@ interface Inode {
 type Names = ReadonlyMap<string, Inode>;
 type NameChange = (names: Map<string, Inode>) => void;
 
-/** What is on the disk after a power cut: the files by name. */
+/** The files on the disk after a power cut, by name. */
 export type Wreck = ReadonlyMap<string, Bytes>;
 
 export class SimulatedDisk implements JournalFiles {
@@ -192,7 +192,7 @@ export class SimulatedDisk implements JournalFiles {
   }
 }
 
-/** Makes the folder hold what a power cut left, and nothing else. */
+/** Gives the folder the files that a power cut left, and no others. */
 export async function putWreck(wreck: Wreck, folder: string): Promise<void> {
   await rm(folder, { recursive: true });
   await mkdir(folder);

@@ -1,4 +1,4 @@
-// What a test server has stored of files, in a folder or in an S3 store.
+// The stored bytes of files of a test server, in a folder or in an S3 store.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { S3Bucket } from "../../src/storage/s3-blobs/s3-bucket.ts";

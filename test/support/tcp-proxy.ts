@@ -35,7 +35,7 @@ export class TcpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Changes what happens to connections; except for and after "hold" it cuts those that are open. */
+  /** Changes the treatment of connections; except for and after "hold" it cuts the open ones. */
   set(mode: ProxyMode): void {
     const wasHeld = this.#mode === "hold";
     this.#mode = mode;

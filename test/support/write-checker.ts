@@ -1,4 +1,5 @@
-// Clients that write through one address, record what was acknowledged, and then look for it on any server.
+// Clients that write through one address, record the acknowledged writes, and then look for them on any
+// server.
 //
 // Each client changes records of its own, one request after another. So the expected state of each is known:
 // that of the last acknowledged change, or of one that was not acknowledged after it.
@@ -98,7 +99,7 @@ export class WriteChecker {
     return logs.every(({ successes }) => successes.filter((timeMs) => timeMs > fromMs).length > 1);
   }
 
-  /** What is lost, there twice or back again on the server at this address. */
+  /** Lost and repeated records, and deleted ones that came back, on the server at this address. */
   async findings(baseUrl: string): Promise<string[]> {
     const at = { ...this.#access, baseUrl };
     const found = await Promise.all([

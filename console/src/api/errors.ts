@@ -1,4 +1,4 @@
-// Turns failures of requests into messages that say what to do.
+// Turns failures of requests into messages with a remedy.
 import { HttpError } from "@oazapfts/runtime";
 
 /** The text of a failure for people: a refusal, a lost connection, or a fault of the console. */

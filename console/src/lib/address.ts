@@ -11,7 +11,7 @@ export function parseAddress(search: string): Record<string, string | string[]> 
   );
 }
 
-/** Writes strings, numbers, booleans and lists of them; leaves out what is undefined. */
+/** Writes strings, numbers, booleans and lists of them; leaves out undefined values. */
 export function addressOf(search: Readonly<Record<string, unknown>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(search))

@@ -14,7 +14,7 @@ export class CsvReader {
     this.#delimiter = delimiter;
   }
 
-  /** What is read of a cell whose quote is still open; undefined if none is. */
+  /** The beginning of a cell whose quote is still open; undefined if none is. */
   get openCell(): string | undefined {
     return this.#isQuoted && !this.#isAfterQuote ? this.#cell : undefined;
   }

@@ -147,7 +147,7 @@ async function findRecords(project: string, name: string, signal: AbortSignal) {
   };
 }
 
-/** The palette shows what the person may read, also when that is one kind of records alone. */
+/** The palette shows the records that the person may read, also if that is one kind of records only. */
 function noneWithoutRight(problem: unknown): { data: { items: never[] } } {
   if (statusOf(problem) === 403) return { data: { items: [] } };
   throw problem;

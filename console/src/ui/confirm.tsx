@@ -1,4 +1,4 @@
-// A dialog before a deletion or another step: it says what will happen, and shows a refusal of the server.
+// A dialog before a deletion or another step: it describes the effect, and shows a refusal of the server.
 import { Alert, Button, Group, Modal, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { messageOf } from "../api/errors.ts";
@@ -6,7 +6,7 @@ import { useReturnedFocus } from "./focus.ts";
 
 interface ConfirmProps {
   readonly title: string;
-  /** What the action does, also to other records. */
+  /** The effect of the action, also on other records. */
   readonly children: ReactNode;
   /** The label of the button: "Delete the group". */
   readonly action: string;

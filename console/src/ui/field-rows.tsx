@@ -11,7 +11,7 @@ interface FieldRow {
 
 interface FieldRowsProps<One extends FieldRow> {
   readonly legend: string;
-  /** What a row is: `pair`. */
+  /** The noun for a row: `pair`. */
   readonly kind: string;
   readonly addLabel: string;
   readonly rows: readonly One[];

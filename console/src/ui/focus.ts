@@ -32,7 +32,7 @@ export function useKeptFocus(): void {
     const remember = ({ target }: FocusEvent) => {
       last = target;
     };
-    // A click beside it, on what takes no focus, leaves it: the person works elsewhere.
+    // A click beside it, on an element that takes no focus, leaves it: the person works elsewhere.
     const forget = ({ target }: PointerEvent) => {
       if (!(last instanceof Node && target instanceof Node && last.contains(target))) last = null;
     };

@@ -8,7 +8,7 @@ interface JumpToRowProps {
   readonly placeholder: string;
   /** Where the grid starts now; undefined for its first row. */
   readonly from: string | undefined;
-  /** What is wrong with a typed key; undefined for a good one. */
+  /** The mistake in a typed key; undefined for a valid one. */
   faultOf?(key: string): string | undefined;
   /** Undefined for the first row. */
   onJump(key: string | undefined): void;

@@ -1,4 +1,4 @@
-// What a page shows while it loads, when it failed, when there is nothing, and when it does not exist.
+// The states of a page: loading, failed, empty, and not found.
 import { Alert, Anchor, Button, Center, Group, Loader, Stack, Text, Title } from "@mantine/core";
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { CircleAlert, Lock, SearchX } from "lucide-react";
@@ -7,7 +7,7 @@ import { messageOf, statusOf } from "../api/errors.ts";
 
 const textAfterMs = 2_000;
 
-/** A spinner; after two seconds it also says what is loading. */
+/** A spinner; after two seconds it also names the loading part. */
 export function Loading({ what }: { what: string }) {
   const [isLong, setIsLong] = useState(false);
   useEffect(() => {
@@ -83,7 +83,7 @@ export function PageError({ error }: ErrorComponentProps) {
   return <Failure problem={error} onRetry={() => void router.invalidate()} />;
 }
 
-/** Says that there is nothing here, and what to do about it. */
+/** An empty page, with the next step. */
 export function Empty({ title, children, icon }: { title: string; children?: ReactNode; icon?: ReactNode }) {
   return (
     <Center p="xl">

@@ -16,9 +16,9 @@ interface RowGridProps {
   readonly rows: readonly KeyedRow[];
   /** The members of `columns` that are shown. */
   readonly names: readonly string[];
-  /** What stands above a column; its name when absent. */
+  /** The heading of a column; its name when absent. */
   headingOf?(name: string): string;
-  /** What stands above the keys. */
+  /** The heading of the keys. */
   readonly keyHeading: string;
   /** Where the rows start. Grids that start elsewhere scroll on their own. */
   readonly startKey: string;

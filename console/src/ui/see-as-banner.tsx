@@ -1,4 +1,4 @@
-// Says on every page that it shows what a member of a group sees, and ends that by one click.
+// Shows on every page that the records are those which a member of a group sees, and ends that by one click.
 import { Button, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Eye } from "lucide-react";
@@ -6,7 +6,7 @@ import { seeAs } from "../session/see-as.ts";
 import { useSession } from "../session/session.ts";
 import classes from "./see-as-banner.module.css";
 
-/** What the banner adds to the height of the header. */
+/** The height that the banner adds to the header. */
 export const seeAsBannerHeight = 44;
 
 export function SeeAsBanner() {

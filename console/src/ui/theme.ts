@@ -1,4 +1,4 @@
-// Colours, fonts and shapes. Colour is for data and for what needs attention; the rest is quiet.
+// Colours, fonts and shapes. Colour is for data and for problems; the rest is quiet.
 import { Alert, Card, createTheme, type MantineColorsTuple, Table, Tooltip } from "@mantine/core";
 
 const water: MantineColorsTuple = [

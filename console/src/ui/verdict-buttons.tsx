@@ -6,7 +6,7 @@ export type Verdict = "accept" | "reject";
 
 interface VerdictButtonsProps {
   readonly size: NonNullable<ButtonProps["size"]>;
-  /** What they are about, as a part of their names: `23-T-1010, Tank`. */
+  /** Their subject, as a part of their names: `23-T-1010, Tank`. */
   readonly subject?: string;
   /** Text after the word on each button. */
   readonly what?: string;

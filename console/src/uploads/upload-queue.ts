@@ -67,7 +67,7 @@ export class UploadQueue {
       }
   }
 
-  /** Stops what runs. The bytes that the server has stay there. */
+  /** Stops the running uploads. The bytes that the server has stay there. */
   close(): void {
     for (const upload of this.#uploads.filter(isUnfinished)) this.pause(upload.id);
   }

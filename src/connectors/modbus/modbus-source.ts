@@ -24,7 +24,7 @@ interface Connection {
 
 type OpenConnection = Connection & Disposable;
 
-/** What one round found. */
+/** The result of one round. */
 interface Reading {
   readonly points: SourcePoint[];
   readonly problems: string[];
@@ -57,7 +57,9 @@ class ModbusSource implements PlantSource {
     return `${this.address} has the ${registers} values`;
   }
 
-  /** A connection that fails is opened again. What happened meanwhile in the device cannot be read later. */
+  /**
+   * A connection that fails is opened again. Values of the device from the time between cannot be read later.
+   */
   async run({ intake, health, signal }: SourceRun): Promise<void> {
     let connection: OpenConnection | undefined;
     for (let nextMs = performance.now() + this.#everyMs; !signal.aborted; nextMs += this.#everyMs) {
@@ -141,7 +143,7 @@ class ModbusSource implements PlantSource {
 const whatOf = (unit: number, { function: name, address, count }: RegisterBlock): string =>
   `${name} registers ${address} to ${address + count - 1} of unit ${unit}`;
 
-/** What the library throws for a request. */
+/** An error of the library for a request. */
 interface RequestProblem {
   readonly err?: string;
   readonly message: string;

@@ -121,7 +121,7 @@ export interface OpcUaSettings {
   readonly history: { readonly fill: boolean; readonly backfillMs: number | undefined };
 }
 
-/** Refuses (`UsageError`) what the schema cannot say. */
+/** Refuses (`UsageError`) violations that a schema cannot express. */
 export function settingsOf(configuration: Configuration): OpcUaSettings {
   const { browse = {}, subscribe = {}, history = {} } = configuration;
   const { quality = "drop", integers64 = "exact" } = configuration;

@@ -1,4 +1,4 @@
-// What becomes of refusals of HistoryRead: those that may pass are tried again, a bounded number of times.
+// Refusals of HistoryRead: those that may pass are tried again, a bounded number of times.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { limits } from "../../limits.ts";

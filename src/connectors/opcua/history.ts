@@ -1,4 +1,4 @@
-// HistoryRead of many variables. What a server refuses for a passing reason is read again.
+// HistoryRead of many variables. Variables that a server refuses for a passing reason are read again.
 import { setTimeout as pause } from "node:timers/promises";
 import { limits } from "../../limits.ts";
 import type { DataValue, HistoryResult } from "./library.ts";
@@ -35,7 +35,7 @@ interface Open {
 }
 
 interface Refused {
-  /** What is left to read. */
+  /** The part of the range that is still to be read. */
   readonly range: HistoryRange;
   readonly reason: string;
 }

@@ -1,4 +1,4 @@
-// Reads what happened while the connector or its session was away, and older history back to a date.
+// Reads the values of the time without a session, and older history back to a date.
 import { setTimeout as pause } from "node:timers/promises";
 import type { SourceRun } from "../source.ts";
 import type { OpcUaSettings } from "./configuration.ts";

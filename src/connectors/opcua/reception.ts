@@ -8,7 +8,7 @@ import type { DataValue } from "./library.ts";
 import { isUsable, plainValueOf, timeOf } from "./values.ts";
 import type { Variable } from "./variables.ts";
 
-/** What is known of a variable over all sessions. */
+/** The state of a variable, kept over all sessions. */
 interface Channel {
   variable: Variable;
   /** One object for all points of the series. */

@@ -77,7 +77,7 @@ export async function openSession(library: Library, configuration: Configuration
   }
 }
 
-/** What the server offers without security. */
+/** The endpoints of the server, read without security. */
 export async function endpointsOf(
   library: Library,
   configuration: Configuration,

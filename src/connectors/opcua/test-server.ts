@@ -26,7 +26,7 @@ export type ServerCommand =
 
 export const plantNamespace = "urn:plant";
 
-/** What `tick` wrote: time in ms and value. */
+/** The values that `tick` wrote: time in ms and value. */
 export type Written = [timeMs: number, value: number][];
 
 interface Node {

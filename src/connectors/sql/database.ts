@@ -1,4 +1,4 @@
-// What the source needs of a database. PostgreSQL and MySQL implement it.
+// The interface of a database to the source. PostgreSQL and MySQL implement it.
 import type { SourceTableRow } from "../row-records.ts";
 import type { SqlConfiguration, SqlQuery } from "./sql-configuration.ts";
 

@@ -9,7 +9,7 @@ import { type DatabaseOptions, type PlantDatabase, type RowOrder, rowsPerRead } 
 /** A row: its values by the names of the columns. */
 type DriverRow = Readonly<Record<string, unknown>>;
 
-/** What the module opens. */
+/** The object that the module opens. */
 interface DriverDatabase {
   read(sql: string, order?: RowOrder): AsyncIterable<DriverRow> | Iterable<DriverRow>;
   close(): Promise<void> | void;

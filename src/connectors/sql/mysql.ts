@@ -55,7 +55,7 @@ export async function openMysql({ url, timeoutMs }: DatabaseOptions): Promise<Pl
       return proposals(columns, (name) => mysql.escapeId(name, true));
     },
     read: (sql, order) => readRows(open, sql, order),
-    // A stream that was left half read would keep a polite end waiting.
+    // `end` would wait for a stream that was not read to its end.
     async close() {
       lost.abort(new Error("The connection was closed"));
       connection.destroy();

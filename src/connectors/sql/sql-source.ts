@@ -136,8 +136,8 @@ class SqlSource implements PlantSource {
 }
 
 /**
- * What opens the database, and its address without secrets. Of an address that only a driver understands,
- * each part may be a password.
+ * The function that opens the database, and the address without secrets. Of an address that only a driver
+ * understands, each part may be a password.
  */
 function openerOf({ url, driver }: SqlConfiguration) {
   const scheme = url.slice(0, url.indexOf(":") + 1);

@@ -3,7 +3,7 @@
 
 export type SheetPoint = readonly [x: number, y: number];
 
-/** What flows, which is the color of the pipe. */
+/** The fluid, which gives the pipe its color. */
 export type Medium = "process" | "steam" | "water" | "air" | "vapor";
 
 export type EquipmentSymbol = "tank" | "vessel" | "reactor" | "column" | "boiler" | "tower" | "box";

@@ -1,4 +1,4 @@
-// Events whose times are known: what goes with faults, such as trips and repairs, and maintenance.
+// Events whose times are known: those of faults, such as trips and repairs, and maintenance.
 import type { Description, FaultEventRow } from "../description.ts";
 import { type Conditions, dayMs, type FaultName, hourMs, minuteMs } from "../simulation/conditions.ts";
 import type { EventSource, OpenEvents, PlantEvent, Watched, WatchStart } from "./plant-event.ts";

@@ -19,7 +19,7 @@ export interface PlantEvent {
 
 export type Metadata = Readonly<Record<string, string>>;
 
-/** What sources of events observe. */
+/** The state that sources of events observe. */
 export interface Watched {
   readonly plant: Plant;
   readonly description: Description;

@@ -1,4 +1,4 @@
-// What happens to the plant: weather, planned stops, faults and the schedule of batches. All are pure
+// The conditions of the plant: weather, planned stops, faults and the schedule of batches. All are pure
 // functions of the seed, the end of the history and the time.
 import { Noise } from "./noise.ts";
 

@@ -7,7 +7,7 @@ const drumVolume = 4;
 const sumpVolume = 3;
 const tankVolume = 120;
 
-/** What comes from unit 23, as of the step before. */
+/** The crude from unit 23, as of the step before. */
 export interface Crude {
   readonly temperature: number;
   /** The output of the level controller of the crude tank, from 0 to 1. */

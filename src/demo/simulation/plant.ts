@@ -1,4 +1,4 @@
-// The whole plant: steps its units in small steps of time, each with what the others did in the step before.
+// The whole plant: steps its units in small steps of time, each with the state of the others one step before.
 import { Conditions, dayMs } from "./conditions.ts";
 import { DistillationUnit } from "./distillation.ts";
 import type { Pump } from "./parts.ts";

@@ -1,4 +1,4 @@
-// What the units take from each other, as of the step before.
+// The flows that the units take from each other, as of the step before.
 import type { Conditions } from "./conditions.ts";
 
 export interface Supply {

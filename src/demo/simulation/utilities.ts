@@ -2,7 +2,7 @@
 import { type Conditions, dayMs, hourMs, minuteMs } from "./conditions.ts";
 import { Controller, clamp, DayTotal, isFirstOnDuty, lag, Pump } from "./parts.ts";
 
-/** What the units use, as of the step before. */
+/** The consumption of the units, as of the step before. */
 export interface Demand {
   /** In t/h, at the usual pressure. */
   readonly steam: number;

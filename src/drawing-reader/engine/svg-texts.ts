@@ -39,7 +39,7 @@ export function svgTexts(source: string): PlacedText[] {
   const reader = new SvgReader();
   const parser = new SaxesParser({ xmlns: true });
   parser.on("error", (problem) => {
-    // Drawing programs declare entities of their own, and browsers show the rest as well.
+    // Drawing programs declare entities of their own. Browsers ignore these and show the rest.
     if (!/entity/i.test(problem.message)) throw new Error("it is not well-formed XML");
   });
   parser.on("opentag", ({ local, attributes }) => reader.open(local, plain(attributes)));

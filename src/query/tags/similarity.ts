@@ -19,7 +19,7 @@ export const plainForm = (tag: string): string =>
     .map((run) => run.replace(/^0+(?=.)/, ""))
     .join("-");
 
-/** By score, then names equal to the tag, then by name and platform. */
+/** Compares by score, then puts names equal to the tag first, then compares name and platform. */
 export function compareMatches(tag: string, a: NameMatch, b: NameMatch): number {
   return (
     a.score - b.score ||

@@ -323,7 +323,10 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Does a step in both; the service must refuse exactly what makes an impossible forest, unchanged. */
+/**
+ * Does a step in both; the service must refuse exactly the steps that make an impossible forest, and change
+ * nothing.
+ */
 async function perform(ctx: RequestContext, forest: PlainForest, one: Step): Promise<PlainForest> {
   const known = [...forest.nodes.keys()];
   const at = (number: number) => known[number % known.length];

@@ -77,7 +77,7 @@ const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
 
 /**
  * Creates all assets or none, and returns them in the same order. Refuses unknown, ambiguous and circular
- * parents, a source and source id in use, siblings with the same name, and what `changeTypes` refuses.
+ * parents, a source and source id in use, siblings with the same name, and the refusals of `changeTypes`.
  */
 export async function createAssets(ctx: RequestContext, items: readonly NewAsset[]): Promise<Asset[]> {
   const permitted = permittedRecords(ctx.caller, "assetsAcl", "WRITE");
@@ -312,7 +312,7 @@ export async function searchAssets(ctx: RequestContext, query: TextSearch): Prom
 
 /**
  * Changes all assets or none, and returns them in the same order. Refuses (400) unknown and repeated ids,
- * an unknown parent, a parent in the asset's own subtree, and what `createAssets` refuses.
+ * an unknown parent, a parent in the asset's own subtree, and the refusals of `createAssets`.
  */
 export async function updateAssets(ctx: RequestContext, changes: readonly AssetChange[]): Promise<Asset[]> {
   return update(ctx, changes, { field: "items" });

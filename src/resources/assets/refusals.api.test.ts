@@ -14,7 +14,7 @@ import { startTestServer, type TestServer } from "../../../test/support/server.t
 import { limits } from "../../limits.ts";
 
 let server: TestServer;
-/** `plant > pump > motor` and `plant > boiler`: what `{pump}` stands for in the tables below. */
+/** `plant > pump > motor` and `plant > boiler`: the values of `{pump}` in the tables below. */
 let ids: Record<string, number>;
 let refuses: Refuses;
 

@@ -1,4 +1,4 @@
-// The audit log over the API: who did what with which result, in a chain that shows each tampered record.
+// The audit log over the API: callers, operations and results, in a chain that shows each tampered record.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";

@@ -202,7 +202,7 @@ interface Sampled {
   readonly isStep: boolean;
 }
 
-/** What a series is worth at a time, by looking at all of its points. */
+/** The value of a series at a time, from all of its points. */
 function naiveValue({ points, isStep }: Sampled, timeMs: number): number {
   const before = points.findLast(([time]) => time <= timeMs);
   const next = points.find(([time]) => time >= timeMs);

@@ -7,7 +7,7 @@ import { limits } from "../../limits.ts";
 import { evaluate } from "./evaluate.ts";
 import { parseFunction } from "./expression.ts";
 
-/** A text beside what it means, said another way: a function of the leaves `a`, `b` and `c` of one row. */
+/** An expression and an equal function of the leaves `a`, `b` and `c` of one row. */
 interface Said {
   readonly text: string;
   readonly of: (row: readonly number[]) => number;

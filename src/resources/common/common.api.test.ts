@@ -38,7 +38,7 @@ async function ok(answering: Promise<TestResponse>): Promise<TestResponse> {
 }
 
 let named = 0;
-/** What a record needs to be created, with a name that no other one has. */
+/** The required members of a new record, with a name that no other one has. */
 function bare(resource: Resource): Item {
   named += 1;
   return resource === "files" ? { fileName: `f${named}` } : { name: `n${named}` };
@@ -125,7 +125,7 @@ for (const resource of resources) {
     }
     assert.equal(await count(), before);
     assert.deepEqual(commonOf(await readOne(resource, other)), { externalId: "free" });
-    // What a record gives up is free for another one.
+    // Another record can take an id that a record gave up.
     await ok(server.ask(`POST /${resource}/${id}/update`, { externalId: { setNull: true } }));
     await ok(server.ask(`POST /${resource}/${other}/update`, { externalId: { set: "taken" } }));
   });

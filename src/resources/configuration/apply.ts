@@ -56,7 +56,7 @@ interface Application {
 /** Rolls a dry run back. */
 class RolledBack extends Error {}
 
-/** Applies all documents or none. Refuses what the resources refuse, with the kind and name of each. */
+/** Applies all documents or none. A refusal of a resource names the kind and name of the document. */
 export async function applyConfiguration(
   ctx: RequestContext,
   { kinds, isDryRun, digest }: Application,
@@ -72,7 +72,7 @@ export async function applyConfiguration(
       if (isDryRun) throw new RolledBack();
     });
   try {
-    // What is cached from within the transaction is out of date when it ends.
+    // Entries that were cached within the transaction are out of date when it ends.
     await series.during(() => access.during(commit));
   } catch (problem) {
     if (!(problem instanceof RolledBack)) throw problem;

@@ -1,4 +1,4 @@
-// The interface of the kinds of records that a configuration has, and what they share.
+// The interface of the kinds of records that a configuration has, and their shared parts.
 import type { Acl, Action } from "../../access/capabilities.ts";
 import type { RequestContext } from "../../context.ts";
 import { Failure, fail } from "../../errors.ts";

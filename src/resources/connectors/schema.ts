@@ -4,7 +4,7 @@ import type { Stored, Table } from "../../storage/catalog.ts";
 /** The states that a connector reports. */
 export const reportedStates = ["RUNNING", "DEGRADED", "STOPPED"] as const;
 
-/** What a connector reports about itself. */
+/** The report of a connector about itself. */
 export interface ConnectorReport {
   /** Unique in the project. */
   readonly name: string;

@@ -1,4 +1,4 @@
-// The demo plant over the API: what a load creates and links, who may start it, its live values, restarts.
+// The demo plant over the API: the records and links of a load, who may start it, live values, restarts.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// Events: what happened to a plant, when, and to which assets.
+// Events: things that happened to a plant, with their times and assets.
 
 import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
@@ -166,7 +166,7 @@ export async function searchEvents(ctx: RequestContext, query: TextSearch): Prom
 
 /**
  * Changes all events or none, and returns them in the same order. Refuses (400) unknown and repeated ids,
- * and what `createEvents` refuses.
+ * and the refusals of `createEvents`.
  */
 export async function updateEvents(ctx: RequestContext, changes: readonly EventChange[]): Promise<Event[]> {
   return update(ctx, changes, { field: "items" });

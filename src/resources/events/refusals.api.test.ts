@@ -14,7 +14,7 @@ import { startTestServer, type TestServer } from "../../../test/support/server.t
 import { limits } from "../../limits.ts";
 
 let server: TestServer;
-/** An asset, three events, a transformer: what `{leak}` stands for in the tables below. */
+/** An asset, three events, a transformer: the values of `{leak}` in the tables below. */
 let ids: Record<string, number>;
 let refuses: Refuses;
 

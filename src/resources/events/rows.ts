@@ -118,7 +118,9 @@ const hasSource = (row: EventRow): row is WithSource =>
 
 const pairOf = ({ source, sourceId }: WithSource) => JSON.stringify([source, sourceId]);
 
-/** For events that the caller may not write, the refusal contains only what the caller sent, and no id. */
+/**
+ * For events that the caller may not write, the refusal contains only values that the caller sent, and no id.
+ */
 async function refuseConflicts(
   tx: CatalogReader,
   permitted: Filter,

@@ -3,7 +3,7 @@ import { limits } from "../../limits.ts";
 import type { Stored, Table, TableColumn } from "../../storage/catalog.ts";
 import { type CommonFields, commonColumns } from "../common/schema.ts";
 
-/** A phrase, and the id of the semantic type that says what it means. */
+/** A phrase, and the id of the semantic type that is its meaning. */
 export interface SemanticPhrase {
   readonly text: string;
   readonly semanticTypeId: number;

@@ -81,7 +81,9 @@ export async function writeFiles<Result>(
   }
 }
 
-/** For files that the caller may not write, the refusal contains only what the caller sent, and no id. */
+/**
+ * For files that the caller may not write, the refusal contains only values that the caller sent, and no id.
+ */
 async function conflictError(
   tx: CatalogReader,
   permitted: Filter,

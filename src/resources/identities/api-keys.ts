@@ -27,7 +27,7 @@ export interface NewApiKey {
   readonly limits?: KeyLimits | undefined;
 }
 
-/** What the caller may access, if `column` holds the account's id. */
+/** The records that the caller may access, if `column` has the account's id. */
 function ownedBy({ caller }: RequestContext, action: Action, column: "id" | "accountId"): Filter {
   const own = caller.userId === undefined ? nothing : equals(column, caller.userId);
   return permittedOrOwn(caller, ["apikeysAcl", action], own);

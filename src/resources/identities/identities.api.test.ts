@@ -1,4 +1,4 @@
-// Accounts and keys over the API: what is shown and what stops working, and mistakes are prevented.
+// Accounts and keys over the API: their members, the end of keys with accounts, and refused mistakes.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";

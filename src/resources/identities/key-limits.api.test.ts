@@ -1,4 +1,4 @@
-// What the limits of an API key allow: requests, datapoints and bytes of one second, over every protocol.
+// The limits of an API key: requests, datapoints and bytes of one second, over every protocol.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { idsOf, startTestServer, type TestServer } from "../../../test/support/server.ts";

@@ -63,7 +63,7 @@ export const updateModel = (ctx: RequestContext, id: number, change: ModelChange
   });
 
 /**
- * Deletes a model with its versions, their artifacts and logs, and its schedules; stops what is running.
+ * Deletes a model with its versions, their artifacts and logs, and its schedules; stops running work.
  */
 export async function deleteModel(ctx: RequestContext, id: number): Promise<void> {
   const { blobs, running } = await ctx.catalog.write(ctx.projectId, async (tx) => {

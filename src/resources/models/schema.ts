@@ -55,7 +55,7 @@ export interface Version extends Described {
   readonly status: VersionState;
   readonly problem?: string;
   readonly training?: TrainingDetails;
-  /** The accounts that determine what the code does; 0 stands for any author without an account. */
+  /** The accounts whose changes the code runs; 0 is any author without an account. */
   readonly authors: readonly number[];
   /** The account of the running job. */
   readonly jobAccountId?: number;

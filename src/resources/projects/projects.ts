@@ -199,7 +199,7 @@ async function projectWith(tx: CatalogReader, id: number): Promise<Project> {
   return found;
 }
 
-/** Members that are never returned, so a client that overwrites what it read cannot send them. */
+/** Members that are never returned, so a client that overwrites the record that it read cannot send them. */
 const secrets = [
   ["azureADConfiguration", "appSecret"],
   ["oAuth2Configuration", "clientSecret"],

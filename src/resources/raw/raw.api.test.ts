@@ -347,7 +347,7 @@ test("rows that a stop left of a deleted table follow after the next start", asy
   assert.deepEqual(await left(["x1", "x2"]), { rows: 0, pending: 0 });
 });
 
-/** What the store still holds: rows of any table with these keys, and notes on tables that are gone. */
+/** The rest in the store: rows of any table with these keys, and notes on tables that are gone. */
 async function left(keys: readonly string[]) {
   const { services } = server.app;
   const [projectId] = await projectIds(services);

@@ -47,7 +47,7 @@ export const rawArchive: ArchivePart = {
   export: exportRaw,
 };
 
-/** Databases, tables and rows, each before what it holds. */
+/** Databases, tables and rows: each table after its database, each row after its table. */
 async function exportRaw(exporting: Exporting): Promise<void> {
   const { connection } = exporting;
   const lines = new JsonLines(exporting, raw.name);

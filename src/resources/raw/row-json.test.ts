@@ -12,7 +12,7 @@ interface SentRow {
   readonly columns?: object | null;
 }
 
-/** What a plain reading makes of a body. */
+/** The rows of a body, read with JSON.parse. */
 const expectedRows = (text: string) =>
   (parseJson(text) as { items: SentRow[] }).items.map(({ key, columns }) => ({
     key,

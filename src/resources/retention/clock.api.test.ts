@@ -43,7 +43,7 @@ const pass = (ms: number) =>
     nowMs += step;
   });
 
-/** Runs what is due; the server may do so at the same time. */
+/** Runs the due rules; the server may do so at the same time. */
 async function runDue(services: Services = server.app.services): Promise<void> {
   await markClocks(services, watch);
   await runDueRules(services, watch);

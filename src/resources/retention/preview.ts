@@ -1,4 +1,4 @@
-// Counts what a retention rule would remove now, from the rows of blocks.
+// Counts the points that a retention rule would remove now, from the rows of blocks.
 import type { RequestContext } from "../../context.ts";
 import type { PageQuery, Position } from "../../query/page.ts";
 import { byId } from "../../query/page.ts";

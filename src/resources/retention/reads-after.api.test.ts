@@ -46,7 +46,7 @@ const timesOf = async (id: number) => {
 const rounded = (_: string, value: unknown) =>
   typeof value === "number" ? Number(value.toPrecision(13)) : value;
 
-/** What the reads of a series return, without its id and name. */
+/** The results of reads of a series, without its id and name. */
 async function readsOf(id: number, name: string): Promise<string[]> {
   const [start, end, limit] = [startMs - dayMs, nowMs + dayMs, 10_000];
   const query = (item: object) =>
@@ -68,7 +68,7 @@ async function readsOf(id: number, name: string): Promise<string[]> {
   );
 }
 
-/** The beginning of what differs; whole responses would fill the terminal. */
+/** The beginning of the difference; whole responses would fill the terminal. */
 function firstDifference(one: string, other: string): string {
   let at = 0;
   while (at < one.length && one[at] === other[at]) at++;

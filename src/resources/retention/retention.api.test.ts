@@ -37,7 +37,7 @@ const pass = (ms: number) =>
     nowMs += step;
   });
 
-/** Runs what is due, unless the server is running it by itself; both have ended then. */
+/** Runs the due rules, unless the server is running them by itself; waits for the end of both. */
 async function runDue(): Promise<void> {
   await runDueRules(server.app.services, watch);
   const isRunning = async () =>

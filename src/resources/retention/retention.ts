@@ -56,7 +56,7 @@ function visibleRules(ctx: RequestContext): Filter {
   );
 }
 
-/** What runs have counted. A rule of many series tells of series that a caller may not read. */
+/** The counts of runs. Those of a rule of many series include series that a caller may not read. */
 type Counted = "lastSeries" | "lastWaiting" | "lastPoints" | "lastBlocks" | "removedPoints";
 
 /** A rule as a caller sees it. */

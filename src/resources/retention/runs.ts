@@ -107,7 +107,7 @@ const pauseFactor = 3;
 /** From one note of the progress to the next. */
 const noteMs = 10_000;
 
-/** What a run has done. */
+/** The removals of a run. */
 interface Counts {
   series: number;
   waiting: number;
@@ -138,7 +138,7 @@ class RetentionRun {
   readonly #nowMs: number;
   readonly #cutoffMs: number;
   readonly #counts: Counts = { series: 0, waiting: 0, points: 0, blocks: 0 };
-  /** What the record of the rule has of them. */
+  /** The counts that the record of the rule has. */
   #noted: Readonly<Counts> = { ...this.#counts };
   #notedMs: number;
   #failures = 0;
@@ -297,7 +297,7 @@ class RetentionRun {
     });
   }
 
-  /** Notes what was removed since the last note, and keeps the claim. */
+  /** Notes the removals since the last note, and keeps the claim. */
   async #note(more: Partial<RetentionRule>): Promise<void> {
     const nextTime = this.#stores.system.nowMs() + limits.retentionIntervalMs;
     const [counts, before] = [{ ...this.#counts }, this.#noted];
@@ -328,7 +328,10 @@ async function settled(all: readonly Promise<void>[]): Promise<void> {
   for (const one of await Promise.allSettled(all)) if (one.status === "rejected") throw one.reason;
 }
 
-/** For all who see the rule: other messages than those of refusals may name what they must not know. */
+/**
+ * Everyone who may read the rule sees it, so only messages of refusals are shown: others may name hidden
+ * data.
+ */
 const messageOf = (problem: unknown): string =>
   problem instanceof Failure ? problem.message : "the log of the server says why";
 

@@ -22,7 +22,7 @@ export async function splitByWait(
   { rule, ids, nowMs }: SeenSeries,
 ): Promise<{ readonly ready: ReadonlySet<number>; readonly unseen: readonly number[] }> {
   const rows = await tx.get(retainedSeriesTable, ids);
-  // A time to come is that of a clock that was set back.
+  // A time in the future was noted before the clock was set back: such a series counts as new.
   const seen = rows.filter(
     ({ ruleId, keepDays, since }) => ruleId === rule.id && keepDays === rule.keepDays && since <= nowMs,
   );

@@ -14,7 +14,7 @@ import { startTestServer, type TestServer } from "../../../test/support/server.t
 import { limits } from "../../limits.ts";
 
 let server: TestServer;
-/** What `{curve}`, `{table}` and the columns `{long}`, `{double}`, `{text}` stand for below. */
+/** The values of `{curve}`, `{table}` and the columns `{long}`, `{double}`, `{text}` below. */
 let ids: Record<string, number>;
 let refuses: Refuses;
 

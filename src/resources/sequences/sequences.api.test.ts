@@ -358,7 +358,7 @@ test("updates of one, by POST or PATCH, and of many; columns by their own operat
   assert.deepEqual(madeOf(taken.items[0]!), made);
 });
 
-test("everything is there after a restart, and what was deleted is not", async () => {
+test("after a restart all records are there, and no deleted ones", async () => {
   const [kept, gone] = [await create({ name: "kept" }), await create({ name: "gone" })];
   for (const made of [kept, gone]) await post(made, [["9223372036854775807", 1, 2.5, "x"]]);
   await ask("POST /sequences/delete", { items: [gone.id] });

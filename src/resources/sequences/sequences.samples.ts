@@ -51,7 +51,7 @@ async function fillSequences(filling: Filling): Promise<void> {
       ],
     });
     const { id, columns: made } = items[0] as { id: number; columns: { id: number }[] };
-    // A column that goes leaves a gap in what a store may count.
+    // A removed column leaves a gap in the numbers of columns.
     if (i === 2) await ask(`POST /sequences/${id}/columns/delete`, { items: [made[1]!.id] });
     const left = i === 2 ? [0, 2] : [0, 1, 2];
     const rows = Array.from({ length: i === 4 ? 0 : 30 + 1_000 * (i % 2) }, (_, row) => ({

@@ -181,7 +181,7 @@ const someStep: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** A sequence and what it should hold: cells by type, of which there is one column each. */
+/** A sequence and its expected cells by type; there is one column of each type. */
 class Model {
   readonly rows = new Map<bigint, Cells>();
   readonly #ctx: RequestContext;

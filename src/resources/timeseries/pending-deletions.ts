@@ -1,8 +1,8 @@
 // Deletes the datapoints of deleted series, also after a crash.
 //
 // One catalog transaction deletes the record of a series and inserts a pending deletion. The datapoints
-// follow, then the pending deletion is removed. The next start finishes what a crash interrupts. In the
-// meantime no request can read those datapoints, because ids are never used again.
+// follow, then the pending deletion is removed. The next start finishes a deletion that a crash interrupts.
+// In the meantime no request can read those datapoints, because ids are never used again.
 import type { Services } from "../../context.ts";
 import { limits } from "../../limits.ts";
 import { everything, oneOf } from "../../query/filter.ts";

@@ -1,4 +1,4 @@
-// Reads records of series in a transaction, and checks what a write requires.
+// Reads records of series in a transaction, and checks the conditions of a write.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { duplicatesIn } from "../../lib/duplicates.ts";

@@ -6,7 +6,7 @@ import type { Webhook, WebhookInput } from "./webhooks/webhook.ts";
 /** The kinds of records that a transformation writes. */
 export const recordKinds = ["assets", "events", "series", "relationships", "files", "datapoints"] as const;
 
-/** What a transformation writes. */
+/** The kind of records that a transformation writes. */
 export type DestinationName =
   | { readonly type: (typeof recordKinds)[number] }
   | { readonly type: "raw"; readonly database: string; readonly table: string }

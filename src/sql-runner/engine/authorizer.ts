@@ -25,7 +25,7 @@ export interface TableUse {
   readonly columns: Set<string>;
 }
 
-/** Notes what a query uses while it is prepared. */
+/** Notes the tables and functions that a query uses while it is prepared. */
 export class Authorizer {
   readonly #allowed: ReadonlySet<string>;
   #isQuery = false;

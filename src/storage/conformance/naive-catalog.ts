@@ -1,4 +1,4 @@
-// The catalog in its plainest form, arrays in memory: what every other backend is compared with.
+// The catalog in its plainest form, arrays in memory: the reference for every other backend.
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
 import {
@@ -32,7 +32,7 @@ import {
 
 type Held = RecordValues;
 
-/** Every table's records of every project; never changed in place, so that a reader keeps what it saw. */
+/** Every table's records of every project; never changed in place, so that a reader keeps its snapshot. */
 interface State {
   readonly records: ReadonlyMap<string, readonly { readonly tenant: Tenant; readonly row: Held }[]>;
   readonly lastId: number;

@@ -317,7 +317,7 @@ export class BlockTable {
   }
 
   /**
-   * As `readCached`, but the cache keeps what it has. For one of many blocks of a long read, which would
+   * As `readCached`, but does not add to the cache. For one of many blocks of a long read, which would
    * displace all others, and whose memory the next one uses again: `use` must not keep the arrays or read
    * another block.
    */

@@ -19,7 +19,7 @@ const checksumBytes = 4;
 const noQuality = 0;
 /** A block has at most four columns with residuals, times, and values of ordinals with their low bits. */
 const kernelBytesPerPoint = 2 * 8 + 4 * (8 + 1 + 3 * 4) + 4;
-/** And for each with residuals the tables of its symbols, and bytes between what is in the memory. */
+/** For each column with residuals: the tables of its symbols, and padding between the parts in memory. */
 const kernelTableBytes = 4 * 2 ** 15;
 
 /** The bytes of a block or of its row are not those that were written. */

@@ -45,7 +45,7 @@ const checkpointRetryBytes = 16 * 2 ** 20;
 const shardsMax = 16;
 /** Pause in writing after which the journal writes a durability mark. */
 const markDelayMsDefault = 20;
-/** Any size can be read. This one balances what a read decodes against the overhead of a block. */
+/** Any size can be read. This one balances the points that a read decodes against the overhead of a block. */
 const blockPointsDefault = 8192;
 
 export interface EmbeddedPointsSettings {

@@ -1,5 +1,5 @@
-// Removes from the store what interrupted uploads left: multipart uploads and segments that no record names,
-// and records that no link can continue.
+// Removes the leftovers of interrupted uploads from the store: multipart uploads and segments that no record
+// names, and records that no link can continue.
 import { limits } from "../../limits.ts";
 import type { BlobKey } from "../blobs.ts";
 import { S3Refusal } from "./retry.ts";

@@ -14,7 +14,7 @@ export class S3Refusal extends Error {
   }
 }
 
-/** What the store has received, or what it returned, is not what was sent or stored. */
+/** The bytes that the store received are not those sent, or the bytes it returned are not those stored. */
 export class ChecksumMismatch extends Error {
   override readonly name = "ChecksumMismatch";
 }

@@ -1,4 +1,4 @@
-// The setting of the S3 store: its parts, and what an invalid one is told.
+// The setting of the S3 store: its parts, and the messages for invalid ones.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";

@@ -11,7 +11,7 @@ import { type AnyTable, linkTo, type Tenant } from "../catalog.ts";
 import type { Condition, Expressions, ListType, MemberType, SqlExpression, WordQuery } from "./dialect.ts";
 import { columnOf, encodeValue, projectColumn } from "./tables.ts";
 
-/** What a condition is about: one table's records of a tenant. */
+/** The subject of a condition: one table's records of a tenant. */
 export interface Subject {
   readonly table: AnyTable;
   readonly tables: readonly AnyTable[];
@@ -274,7 +274,7 @@ function joined(parts: readonly Filter[], operator: SqlExpression, subject: Subj
   return sql`(${left}${operator}${joined(parts.slice(middle), operator, subject)})`;
 }
 
-/** What a field means in a condition: a column of the table, or a member of an element. */
+/** The SQL of a field in a condition: a column of the table, or a member of an element. */
 const fieldOf = (
   { table, expressions, inElement }: Subject,
   field: string,

@@ -1,4 +1,4 @@
-// What differs between the SQL databases under the catalog: SQL expressions, inserts, and transactions.
+// The differences between the SQL databases under the catalog: SQL expressions, inserts, and transactions.
 import type { Kysely, RawBuilder, SqlBool } from "kysely";
 import type { Failure } from "../../errors.ts";
 import type { AnyTable, GenerationName, Tenant } from "../catalog.ts";

@@ -1,4 +1,4 @@
-// What the catalog requires of PostgreSQL so that an acknowledged write is durable.
+// The settings that the catalog requires of PostgreSQL so that an acknowledged write is durable.
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { needs } from "../../../test/support/needs.ts";

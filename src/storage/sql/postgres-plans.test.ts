@@ -98,7 +98,7 @@ test("without statistics, a subtree is deleted in linear work", needs("postgresq
     left.map((one) => one?.id),
     [1_000],
   );
-  // Sessions report what they have read when they end.
+  // Sessions report the numbers of reads when they end.
   await catalog.close();
   const { rows } = await client.query<{ read: string }>(
     `select seq_tup_read + coalesce(idx_tup_fetch, 0) as read from pg_stat_user_tables

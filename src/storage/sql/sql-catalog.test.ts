@@ -1,4 +1,4 @@
-// The SQL catalog on SQLite: the port's conformance suite, and what only a file and processes can show.
+// The SQL catalog on SQLite: the port's conformance suite, and tests that need a file and processes.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { copyFile, readdir, stat, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// What the declared tables mean in any SQL database: hidden columns, values in and out, and their own
+// The declared tables in any SQL database: hidden columns, values in and out, and their own
 // soundness.
 import { invariant } from "../../lib/invariant.ts";
 import { wellFormed } from "../../lib/text.ts";
@@ -56,8 +56,8 @@ interface Encoded {
 }
 
 /**
- * Turns a database's rows of these columns, in place, into records; they lack what is missing. Other requests
- * have their turn while many rows are read.
+ * Turns a database's rows of these columns, in place, into records; absent values are left out. Other
+ * requests have their turn while many rows are read.
  */
 export async function decodeRows<Row extends object>(
   { table, fields, parseJson }: Encoded,
@@ -77,7 +77,7 @@ export async function decodeRows<Row extends object>(
   return rows as Row[];
 }
 
-/** Most metadata are none, and reading them is most of what reading a record costs. */
+/** Most records have no metadata, and parsing it is most of the cost of reading a record. */
 const decodeJson = (text: string, parseJson: Encoded["parseJson"]): unknown =>
   text === "{}" ? {} : parseJson(text);
 

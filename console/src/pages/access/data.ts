@@ -58,7 +58,7 @@ export function useProjectSettings() {
   });
 }
 
-/** A change of accounts, keys, groups or settings: reads the lists again, and says what was done. */
+/** A change of accounts, keys, groups or settings: reads the lists again, and reports the change. */
 export function useChange<Input, Result>(options: {
   readonly change: (project: string, input: Input) => Promise<Result>;
   readonly done: (input: Input) => string;

@@ -122,7 +122,7 @@ function choiceFrom(scope: TypedCapability["scope"]): ScopeChoice {
   return { kind: scope["currentuserscope"] ? "own" : "all", ids: [] };
 }
 
-/** What the API stores for the rights; `others` are added unchanged. */
+/** The capabilities of the rights, as the API stores them; `others` are added unchanged. */
 export const capabilitiesOf = (rights: Rights, others: readonly Capability[]): Capability[] => [
   ...resourceTypes.flatMap((resource) =>
     typedOf(resource, rights[resource.type] ?? emptyRow).map(

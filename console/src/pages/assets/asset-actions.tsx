@@ -1,4 +1,4 @@
-// What one may do with an asset: add a child, edit, move and delete it. Without the right there are no
+// The actions on an asset: add a child, edit, move and delete it. Without the right there are no
 // buttons.
 import { ActionIcon, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";

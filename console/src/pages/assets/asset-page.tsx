@@ -1,4 +1,4 @@
-// The page of one asset: where it is, what it is, and what is linked to it.
+// The page of one asset: its place in the tree, its properties, and the records linked to it.
 import { ActionIcon, Box, Group, Switch, Text, Title } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";

@@ -74,7 +74,7 @@ function TableRows({ linked: { name, rows } }: { linked: LinkedTable }) {
   );
 }
 
-/** Says what was searched, so that an empty section is not taken for a proof. */
+/** Names the searched tables, so that an empty section is not taken for a proof. */
 function Searched({ all, isEmpty }: { all: readonly LinkedTable[]; isEmpty: boolean }) {
   const cut = all.filter(({ isCut }) => isCut).map(({ name }) => name.table);
   if (all.length === 0)

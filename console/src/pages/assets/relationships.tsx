@@ -1,4 +1,4 @@
-// The relationships of an asset as a small graph: the asset on the left, what it relates to on the right. The
+// The relationships of an asset as a small graph: the asset on the left, related records on the right. The
 // arrow has the direction of the relationship.
 import { Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";

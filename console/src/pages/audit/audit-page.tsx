@@ -1,4 +1,4 @@
-// The audit log: who did what with which result, and whether the log is as it was written.
+// The audit log: callers, operations and results, and whether the log is unchanged.
 import { Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";

@@ -14,7 +14,7 @@ export interface GuideContext {
 
 export type GuideStep =
   | { readonly text: string }
-  /** `label` names what is copied; `language` is shown beside it. */
+  /** `label` names the copied example; `language` is shown beside it. */
   | { readonly label: string; readonly language: string; readonly code: string };
 
 export interface Guide {
@@ -24,7 +24,7 @@ export interface Guide {
   readonly steps: (context: GuideContext) => readonly GuideStep[];
 }
 
-/** What programs write to: an example must not change the measurements of a plant. */
+/** The series that examples write to: an example must not change the measurements of a plant. */
 const ownSeries = "example";
 const writeText =
   `creates the series “${ownSeries}” and writes a value to it. ` +

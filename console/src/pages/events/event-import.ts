@@ -205,7 +205,7 @@ function metadataOf(cell: string): Record<string, string> {
     if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed))
       return parsed as Record<string, string>;
   } catch {
-    // The message below says what the cell must be.
+    // The message below names the valid values of the cell.
   }
   throw new CellError(`"${cell}" is no JSON object.`);
 }

@@ -1,4 +1,4 @@
-// Edits what models and versions have in common: description and metadata; new ones also have a name.
+// Edits the shared members of models and versions: description and metadata; new ones also have a name.
 import { Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { EditDialog } from "../../ui/edit-dialog.tsx";

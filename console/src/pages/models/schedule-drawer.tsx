@@ -1,4 +1,4 @@
-// One schedule: what it reads and writes, its runs, and the steps that end it.
+// One schedule: the series it reads and writes, its runs, and the steps that end it.
 import { Button, Drawer, Group, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { CircleStop, Copy, Trash2 } from "lucide-react";

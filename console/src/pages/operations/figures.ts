@@ -7,10 +7,10 @@ export interface Figure {
   /** Undefined when there is none at this time. */
   value(reading: Reading): number | undefined;
   text(value: number): string;
-  /** What is shown without a value. */
+  /** Shown in place of an absent value. */
   readonly withoutValue?: string;
   note(reading: Reading): string;
-  /** What is wrong and what to do; undefined when nothing is. */
+  /** The problem and its remedy; undefined without a problem. */
   warning?(reading: Reading): string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The health of the server: its response, and what a person should do about each state.
+// The health of the server: its response, and the remedy for each state.
 import { baseUrl } from "../../api/base.ts";
 
 export interface Health {

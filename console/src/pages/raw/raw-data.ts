@@ -1,4 +1,4 @@
-// Databases, tables and rows of raw data: what the pages read and change.
+// Databases, tables and rows of raw data: the queries and changes of the pages.
 import { HttpError } from "@oazapfts/runtime";
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import {

@@ -1,4 +1,4 @@
-// A raw table: a grid of its rows that starts at any key, and what can be done with them.
+// A raw table: a grid of its rows that starts at any key, and the actions on them.
 import { Button, Group, Menu, Text } from "@mantine/core";
 import { type InfiniteData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";

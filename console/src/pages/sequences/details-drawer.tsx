@@ -1,4 +1,4 @@
-// What is known of a sequence beside its rows: its record, its metadata and its columns.
+// The details of a sequence beside its rows: its record, its metadata and its columns.
 import { Box, Drawer, Stack, Table, Title } from "@mantine/core";
 import type { Sequence } from "../../api/generated.ts";
 import { timeText } from "../../lib/format.ts";

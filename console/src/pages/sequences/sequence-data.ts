@@ -1,4 +1,4 @@
-// Sequences and their rows: what the page reads and changes.
+// Sequences and their rows: the queries and changes of the page.
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import {
   getSequencesBySequenceId,

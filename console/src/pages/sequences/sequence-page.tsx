@@ -1,4 +1,4 @@
-// A sequence: a grid of its rows that starts at any number, and what can be done with them.
+// A sequence: a grid of its rows that starts at any number, and the actions on them.
 import { Button, Group, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";

@@ -1,4 +1,4 @@
-// What to do in a project without data.
+// The first steps in a project without data.
 import { Button, Card, Code, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { FileSpreadsheet, type LucideIcon, Plug } from "lucide-react";

@@ -1,4 +1,4 @@
-// The first page: the state of the plant's data, or what to do in a project without data.
+// The first page: the state of the plant's data, or the first steps in a project without data.
 import { SimpleGrid, Stack } from "@mantine/core";
 import { useSession } from "../../session/session.ts";
 import { Page } from "../../ui/page.tsx";

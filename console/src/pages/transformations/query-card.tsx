@@ -26,7 +26,7 @@ export function QueryCard({ transformation }: { transformation: Transformation }
   const mayWrite = mayDo(useSession(), "transformationsAcl", "WRITE");
   const [text, setText] = useState<string>();
   const query = text ?? saved;
-  // Keeps what a person types while the query is being saved.
+  // Keeps the input of a person while the query is being saved.
   const onSaved = (sent: string) => setText((now) => (now === sent ? undefined : now));
   const { preview, plan, save, reset } = useSteps(transformation, query, onSaved);
   const fault = faultOf(save.error ?? plan.error ?? preview.error, { text: query, aliases: [] });

@@ -1,4 +1,4 @@
-// One line of a chart: what it is called, how it looks, and its data.
+// One line of a chart: its name, its style and its data.
 import type { NumberColumns, TextColumns } from "./columns.ts";
 
 interface LineLook {

@@ -33,7 +33,9 @@ interface ChartProps extends Omit<Picture, "isMoving" | "window">, Moving, Gestu
   readonly timeZone: string;
   /** The time that the cursor is at. */
   readonly cursorMs: number | undefined;
-  /** What is over the plot area, such as measuring cursors. It is rendered in each frame of a movement. */
+  /**
+   * Elements over the plot area, such as measuring cursors. They are rendered in each frame of a movement.
+   */
   readonly children?: ((area: PlotArea, window: TimeWindow) => ReactNode) | undefined;
 }
 

@@ -1,7 +1,7 @@
 // The functions of the expression language (docs/calculated.md), and the word or series at a caret.
 
 export interface Suggestion {
-  /** What is written instead of the typed beginning. */
+  /** Replaces the typed beginning. */
   readonly text: string;
   readonly label: string;
   readonly hint: string;
@@ -42,7 +42,7 @@ export interface Typing {
   readonly beginning: string;
 }
 
-/** What is typed before the caret: a series after an open bracket, or a word. */
+/** The token before the caret: a series after an open bracket, or a word. */
 export function typingAt(text: string, caret: number): Typing | undefined {
   const before = text.slice(0, caret);
   const bracket = /\[([^[\]]*)$/.exec(before);

@@ -77,7 +77,7 @@ function assertBest(given: Case): void {
   assert.ok(matches.length <= given.count);
 }
 
-/** What the squared distance of a pair of windows is a difference of. */
+/** The terms whose difference is the squared distance of a pair of windows. */
 function greatestOf({ window, columns }: Case, at: number): number {
   let sum = 0;
   for (const [c, column] of columns.entries())

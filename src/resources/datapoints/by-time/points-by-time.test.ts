@@ -1,4 +1,4 @@
-// Points at given times: reads by pages give what a scan of the whole series gives.
+// Points at given times: reads by pages have the same points as a scan of the whole series.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";

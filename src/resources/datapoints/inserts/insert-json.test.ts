@@ -597,7 +597,7 @@ test("bodies of every size up to the most points, and one more", async () => {
   await checkText(`{"items":[${point}],"x":${'{"a":'.repeat(deep)}1${"}".repeat(deep)}}`);
 });
 
-/** What a refusal says beside its name, where the body is JSON. */
+/** The members of a refusal beside its name, where the body is JSON. */
 async function wordsOf(body: string, key?: string): Promise<unknown> {
   try {
     await decodeInsert(ctx, Buffer.from(body), { key });

@@ -105,7 +105,7 @@ export async function codeOf(tx: CatalogReader, { codeId, name }: SourcePackage)
   return code;
 }
 
-/** A download link of the archive, valid for a few minutes. Refuses what `codeOf` refuses. */
+/** A download link of the archive, valid for a few minutes. Has the refusals of `codeOf`. */
 export function codeLink(ctx: RequestContext, id: number, baseUrl: string): Promise<string> {
   return ctx.catalog.read(ctx.projectId, async (tx) => {
     const source = await requireRecord(tx, ctx, { table: sourcePackageTable, action: "READ" }, named(id));

@@ -64,7 +64,7 @@ export function uploadArtifact(
     const [got, limit] = [existing.length + 1, limits.modelArtifactsMax];
     const same = existing.find((one) => one.name === name);
     if (!same && got > limit) throw fail("too-many", { field: "artifacts", limit, got });
-    // Artifacts determine what the code does, so the caller becomes an author.
+    // Artifacts change the behaviour of the code, so the caller becomes an author.
     const authors = [...new Set([...version.authors, ctx.caller.userId ?? 0])];
     await tx.replace(versionTable, [{ ...version, authors }]);
     const upload = await expectBytes(tx, ctx, { name: fileNameOf(name), ...(same && { id: same.id }) });

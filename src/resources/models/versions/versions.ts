@@ -138,7 +138,7 @@ export const updateVersion = (
   changeRecord(ctx, versionTable, versionNamed(key), (row) => changeDescription(row, change));
 
 /**
- * Deletes a version with its artifacts and logs, and stops what is running. If it was active, the model has
+ * Deletes a version with its artifacts and logs, and stops its running work. If it was active, the model has
  * no active version.
  */
 export async function deleteVersion(ctx: RequestContext, key: VersionKey): Promise<void> {

@@ -1,4 +1,4 @@
-// Compares the rows of a result with the records that exist: what each row creates, changes or deletes.
+// Compares the rows of a result with the existing records: which ones each row creates, changes or deletes.
 import { isDeepStrictEqual } from "node:util";
 import type { RequestContext } from "../../../context.ts";
 import { Failure } from "../../../errors.ts";

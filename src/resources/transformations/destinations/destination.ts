@@ -30,7 +30,7 @@ export interface RecordCreation {
   readonly values: RecordValues;
 }
 
-/** What one commit does to the records of a destination. */
+/** The writes of one commit to the records of a destination. */
 export interface Writes {
   readonly creations: readonly RecordCreation[];
   readonly changes: readonly RecordChange[];
@@ -39,7 +39,7 @@ export interface Writes {
   readonly assumed: ReadonlySet<string>;
 }
 
-/** What rows do to the records of their keys. */
+/** The effect of rows on the records of their keys. */
 export interface RowComparison extends Omit<Writes, "assumed"> {
   readonly unchanged: readonly Candidate[];
   readonly refused: readonly RowError[];

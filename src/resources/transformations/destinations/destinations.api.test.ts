@@ -1,5 +1,5 @@
-// The destinations datapoints, sequence rows and files: what each action writes, compared with a naive
-// reference, and what is refused.
+// The destinations datapoints, sequence rows and files: the writes of each action, compared with a naive
+// reference, and the refusals.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type Item, startTestServer, type TestServer } from "../../../../test/support/server.ts";
@@ -161,7 +161,7 @@ interface Case {
   readonly rows: readonly (readonly [number: number, value: number | null])[];
 }
 
-/** What a run does, told apart row by row. */
+/** The effect of a run, row by row. */
 function naiveRun(records: Map<number, number | null>, { action, nulls, rows }: Case, isPoint: boolean) {
   const counts = { created: 0, changed: 0, unchanged: 0, deleted: 0, refused: 0 };
   for (const [number, value] of rows) {

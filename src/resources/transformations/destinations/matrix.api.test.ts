@@ -92,7 +92,7 @@ async function candidatesOf({ destination }: Case, { action, nulls }: How, rows:
   return { destination: opened, candidates };
 }
 
-/** Writes the rows as a run does; returns the numbers of the rows by what became of them. */
+/** Writes the rows as a run does; returns the numbers of the rows by their outcome. */
 async function write(of: Case, how: How, rows: readonly Values[]) {
   const { destination, candidates } = await candidatesOf(of, how, rows);
   const nothing = async () => {};
@@ -112,7 +112,7 @@ async function stored(of: Case, keys: readonly Values[]): Promise<unknown[]> {
   return candidates.map(({ row }) => (byRow.has(row) ? byRow.get(row) : "absent"));
 }
 
-/** What becomes of two records and a third one that does not exist: a new value, a null, a new record. */
+/** The outcome for two records and a third one that does not exist: a new value, a null, a new record. */
 function expected({ values: [old, changed], isRecord }: Case, { action, nulls }: How) {
   if (action === "create") return { counts: { creations: [3], refused: [1, 2] }, after: [old, old, changed] };
   if (action === "delete")

@@ -162,7 +162,7 @@ function valueFor({ isString }: SeriesRef, value: unknown): PointValue | null | 
   throw fail("field-invalid", { field: "value", expected, got: shown(value) });
 }
 
-/** What the rows do to the points that are stored. */
+/** The effect of the rows on the stored points. */
 async function comparePlaces(
   ctx: RequestContext,
   action: TransformationAction,

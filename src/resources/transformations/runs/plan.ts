@@ -1,4 +1,4 @@
-// Previews and plans: the rows of a query, and what a run would write. Neither writes or moves a mark.
+// Previews and plans: the rows of a query, and the writes of a run. Neither writes or moves a mark.
 import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
@@ -62,8 +62,9 @@ export interface RunPlan {
 }
 
 /**
- * Returns what a run would do now. The rights are those of the caller, so that it shows no record that the
- * caller may not read. A row that depends on one of an earlier commit may be refused: a plan writes nothing.
+ * Returns the effect that a run would have now. The rights are those of the caller, so that it shows no
+ * record that the caller may not read. A row that depends on one of an earlier commit may be refused: a plan
+ * writes nothing.
  */
 export async function planRun(ctx: RequestContext, id: number): Promise<RunPlan> {
   const transformation = await getTransformation(ctx, id);

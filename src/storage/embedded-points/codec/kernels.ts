@@ -28,7 +28,7 @@ declare const WebAssembly: {
 };
 
 const pageBytes = 2 ** 16;
-/** What a kernel stores or loads at once. */
+/** The bytes that a kernel stores or loads at once. */
 const alignment = 16;
 /** A kernel also reads bytes beside packed bits, but uses none of them. */
 const besideBytes = 8;
@@ -37,7 +37,7 @@ const numberBytes = Float64Array.BYTES_PER_ELEMENT;
 const summaryAt = alignment;
 /** Of the columns. */
 const firstByte = 2 * alignment + numberBytes * summaryFields;
-/** What the kernel returns for a stream of symbols. */
+/** The results of the kernel for a stream of symbols, by their number. */
 const outcomes = ["exact", "ends early", "ends elsewhere", "has malformed levels"] as const;
 /** Levels, steps and spread of at most 256 symbols and 2^12 states. */
 const tableBytes = 4 * 256 + 4 * 4096 + 4096;

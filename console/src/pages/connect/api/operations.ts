@@ -137,7 +137,7 @@ export function foundOperations(
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** The path without what all operations of a project have in common. */
+/** The path without the prefix that all operations of a project share. */
 export const shortPath = (path: string): string =>
   path.replace(/^\/api\/[\d.]+\/projects\/\{project\}(?=.)/, "");
 

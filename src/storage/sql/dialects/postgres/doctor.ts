@@ -39,7 +39,7 @@ export class ExaminedCatalog implements AsyncDisposable {
     await this.#client.end();
   }
 
-  /** What is wrong with the tables; if one is missing, the others are not examined. */
+  /** The findings in the tables; if one is missing, the others are not examined. */
   async findings({ all, projects }: ExaminedTables): Promise<Finding[]> {
     const wrong = await this.#wrongSchema(all);
     if (wrong.length > 0) return wrong;

@@ -13,7 +13,7 @@ import { Hosts } from "../../../hosts.ts";
 import { postgresUrls } from "./location.ts";
 import { decodeText, encodeText } from "./nul.ts";
 
-/** Types of PostgreSQL by their numbers, whose values are not what `pg` makes of them. */
+/** Types of PostgreSQL, by their numbers, whose values `pg` converts otherwise than the catalog needs. */
 const [int8, text, varchar, name] = [20, 25, 1043, 19];
 
 const parsers: Readonly<Record<number, (value: string) => unknown>> = {
@@ -79,8 +79,8 @@ const requirePrimary = `
   end $$`;
 
 /**
- * What every connection sets. A commit is on disk of one server at least, whatever the database's default.
- * A transaction that a vanished server left open ends, and with it its lock.
+ * The settings of every connection. A commit is on disk of at least one server, with any default of the
+ * database. A transaction that a vanished server left open ends, and with it its lock.
  */
 const sessionSettings = `${requirePrimary};
   select set_config('synchronous_commit',
@@ -95,7 +95,8 @@ const openSession = { text: sessionSettings, query_timeout: limits.catalogConnec
 
 const begin = {
   read: "begin isolation level repeatable read read only",
-  // Each statement sees what was committed when it began, and the lock of its tenant keeps others out.
+  // Each statement sees the changes committed before it began, and the lock of its tenant excludes other
+  // writers.
   write: "begin isolation level read committed",
 } as const;
 

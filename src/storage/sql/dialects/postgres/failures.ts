@@ -1,8 +1,8 @@
-// What the failures of PostgreSQL, and of the way to it, mean for the caller of a request.
+// Maps failures of PostgreSQL, and of the connection to it, to those of a request.
 import { type Failure, fail } from "../../../../errors.ts";
 import { limits } from "../../../../limits.ts";
 
-/** The network's codes, and what `pg` says of a connection that it lost or could not make. */
+/** The network's codes, and the messages of `pg` for a connection that it lost or could not make. */
 const networkCodes =
   /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|CERT_|ERR_TLS|SELF_SIGNED|DEPTH_ZERO)/;
 const lostConnection =

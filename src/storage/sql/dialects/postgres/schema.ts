@@ -25,7 +25,7 @@ export const sqlTypes = {
 /** Letters of a folded text that are indexed. */
 export const startLengthIndexed = 24;
 
-/** What servers share beside the records. */
+/** The tables that servers share beside those of records. */
 export const [generationsTable, idsTable, leasesTable, secretsTable] = [
   "catalog_generations",
   "catalog_last_ids",
@@ -147,7 +147,7 @@ export const migrationLock = -2;
 /** Leases are granted one after another, so that a list with a lease has all those before it. */
 export const leaseLock = -3;
 
-/** Brings the schema to what the tables declare, inside the caller's transaction. */
+/** Changes the schema to that of the declared tables, inside the caller's transaction. */
 export async function prepareSchema(
   db: Db,
   tables: readonly AnyTable[],

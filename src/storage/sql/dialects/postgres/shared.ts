@@ -1,4 +1,4 @@
-// What servers that share a PostgreSQL catalog agree on: ids, a secret, generations of cached records.
+// The state that servers of a PostgreSQL catalog share: ids, a secret, generations of cached records.
 import { sql } from "kysely";
 import { limits } from "../../../../limits.ts";
 import type { CatalogObserver, GenerationName, Tenant } from "../../../catalog.ts";

@@ -36,7 +36,7 @@ const spelled = (spell: (text: string) => string, text: SqlExpression) =>
     text,
   );
 
-/** What FTS5 looks for: `{"name"} : ("pump" * AND "motor" *)`. */
+/** The query of FTS5: `{"name"} : ("pump" * AND "motor" *)`. */
 function matchOf({ fields, words }: WordQuery): string {
   const columns = fields.map((field) => `"${field}"`).join(" ");
   return `{${columns}} : (${words.map((word) => `"${word}" *`).join(" AND ")})`;

@@ -69,7 +69,7 @@ export const sortableNumber = (number: string): string => `+${number}`;
 export const linkListsOf = ({ columns, links = [] }: AnyTable): string[] =>
   links.flatMap(({ column }) => (columns[column]!.type === "json" ? [column] : []));
 
-/** Is told what is going on while a file with many records is brought up to date. */
+/** Receives the progress while the schema of a file with many records is changed. */
 export type Tell = (text: string) => void;
 
 export async function hasTable(db: Db, { name }: AnyTable): Promise<boolean> {
@@ -78,8 +78,8 @@ export async function hasTable(db: Db, { name }: AnyTable): Promise<boolean> {
 }
 
 /**
- * Brings the file to what the tables declare, inside the caller's transaction. Announces the tables and
- * columns that it adds to a file of an earlier version. `hasAdded` is true if it has added any.
+ * Changes the file to the schema of the declared tables, inside the caller's transaction. Announces the
+ * tables and columns that it adds to a file of an earlier version. `hasAdded` is true if it has added any.
  */
 export async function prepareSchema(
   db: Db,
@@ -160,7 +160,7 @@ function indexesOf({ belongsTo, key, indexes, unique }: AnyTable): Index[] {
   ];
 }
 
-/** An index of what is made of a column. */
+/** An index of an expression over a column. */
 interface ComputedIndex {
   readonly name: string;
   readonly column: string;
@@ -332,9 +332,9 @@ export function insertWords(table: AnyTable): string {
 }
 
 /**
- * Tells the planner, in place of measuring, what every catalog grows into: one project has most of a
- * table, and the columns of an index together leave few records. Unlike measured statistics these suit a
- * file that was empty when it was opened, and plans never change by themselves.
+ * Writes statistics for the planner instead of measuring: they are those of a grown catalog, in which one
+ * project has most of a table, and the columns of an index together leave few records. Unlike measured
+ * statistics these suit a file that was empty when it was opened, and plans never change by themselves.
  */
 async function writeStatistics(db: Db, table: AnyTable): Promise<void> {
   const statistic = (index: readonly string[], unique: boolean): [name: string, text: string] => {

@@ -152,7 +152,7 @@ class Connection {
       const statement = this.#db.prepare(sql);
       statement.setReturnArrays(true);
       found = { statement, columns: statement.columns().map(({ name }) => name) };
-      // What a change returns has the last rowid, and those of words are too large for numbers.
+      // The result of a change has the last rowid, and the rowids of words are too large for numbers.
       statement.setReadBigInts(found.columns.length === 0);
       const [oldest] = this.#prepared.keys();
       if (this.#prepared.size >= limits.preparedStatementsMax) this.#prepared.delete(oldest!);
