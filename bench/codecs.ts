@@ -16,13 +16,13 @@ import { type GeneratedSeries, generateSeries } from "./generate.ts";
 
 const kernels = new Kernels();
 
-/** As the store makes them. */
+/** Blocks of the same size as those of the store. */
 const blockPoints = 8192;
 /** One of each of the shapes of W1. */
 const generated = { series: 10, points: 100_000, seed: 1 };
 const rounds = 5;
 
-/** The report in Markdown; where the data sets are missing it says so. */
+/** The report in Markdown; it names missing data sets. */
 export function measureCodecs(): string {
   const ofWorkload = ["### The data of W1", "", ...workloadTable()];
   const missing = "The data sets of `../shared/data` are not here and were not measured.";

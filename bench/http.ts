@@ -86,7 +86,7 @@ export class Connection {
 
 const connectionCount = 4;
 
-/** As many as load the server at once in every workload. */
+/** The number of connections that load the server in every workload. */
 export const openConnections = (port: number): Promise<Connection[]> =>
   Promise.all(Array.from({ length: connectionCount }, () => Connection.open(port)));
 

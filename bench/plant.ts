@@ -20,7 +20,7 @@ const machinesPerSystem = 10;
 /** Every asset below one of these is in one subtree of 10,000. */
 export const areaName = (area: number) => `Area ${String(area + 1).padStart(3, "0")}`;
 
-/** Of a hundred machines so many are of each kind: one word is in most names, others are rare. */
+/** The number of each kind in a hundred machines: one word is in most names, others are rare. */
 const machines = [
   { word: "Pump", code: "P", share: 60 },
   { word: "Valve", code: "V", share: 20 },

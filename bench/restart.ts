@@ -41,7 +41,7 @@ export async function measureRestart(running: Running, scale: Scale): Promise<Fi
   }
 }
 
-/** The requests that were sent; in the middle the process ends at once, whatever it was doing. */
+/** The requests that were sent; in the middle the process is killed at once. */
 async function loadUntilKilled({ port, started: { child } }: Running, all: readonly Sent[]): Promise<Sent[]> {
   const ended = once(child, "exit");
   const connections = await openConnections(port);

@@ -54,7 +54,7 @@ export interface Services {
   readonly models: ModelHosting;
   readonly transformations: TransformationParts;
   readonly drawings: DrawingReader;
-  /** Whose background work is this server's. */
+  /** Decides which background work is that of this server. */
   readonly lease: ServerLease;
   /** Demo plants that run in this process. */
   readonly demos: RunningDemos;

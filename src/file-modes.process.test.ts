@@ -1,4 +1,4 @@
-// Who may read a data folder: its owner alone, whatever umask the server was started with and whatever modes
+// Only its owner may read a data folder, with any umask of the server's start and any modes
 // it finds.
 import assert from "node:assert/strict";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";

@@ -9,14 +9,14 @@ const othersBits = 0o077;
 const hasModes = process.platform !== "win32";
 
 /**
- * Gives files that this process makes from now on to their owner alone, whatever umask it was started with.
+ * Only their owner can read files that this process makes from now on; replaces the umask of its start.
  */
 export function makeFilesPrivate(): void {
   if (hasModes) process.umask(othersBits);
 }
 
 /**
- * Takes access to the folder and its content from users other than the owner. Returns the changed paths.
+ * Removes the access of other users to the folder and its content. Returns the changed paths.
  * Throws when the operating system refuses. Symbolic links are not followed. Files two folders down (those of
  * `blobs/<project>/`) can be millions: they are read only where their folder was open to others.
  */

@@ -5,7 +5,7 @@ import { Failure } from "./errors.ts";
 import type { System } from "./lib/system.ts";
 import { WatchedDisk } from "./storage/disk-space.ts";
 
-/** Watches the disk of the data folder; `tell` hears when it is full already. */
+/** Watches the disk of the data folder; calls `tell` when it is full already. */
 export async function watchDisk(
   folder: string,
   system: System,

@@ -89,7 +89,7 @@ async function withServer<Result>(
 
 type Row = ConsoleRow & { readonly isMissing?: boolean };
 
-/** A part that fails is a row that says so, and the others are still measured. */
+/** A part that fails becomes a row with the failure, and the others are still measured. */
 async function measured(setting: Setting, { only }: ConsoleOptions): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, measure] of Object.entries(parts)) {

@@ -60,7 +60,7 @@ export interface Trend {
   readonly isFlat: boolean;
 }
 
-/** How far a figure of the last third of the calm part may be above that of the first third. */
+/** The permitted growth of a figure from the first to the last third of the calm part. */
 const bounds = { memory: 1.1, files: 1.1, latency: 1.25, disk: 1.1 };
 
 /** Medians of the first and of the last third of the calm part. */

@@ -46,7 +46,7 @@ class MillraceClient {
 
   /**
    * Repeats a request that changes nothing when it is repeated, until the server responds or the signal.
-   * `onWait` hears why it waits.
+   * `onWait` receives the reason of a wait.
    */
   async sendUntilDone(method, path, options, onWait) {
     for (let failed = 0; ; failed++) {

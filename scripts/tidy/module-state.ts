@@ -104,7 +104,7 @@ function withoutTypes(node: Node): Node {
   return isWrapped || isNonNullExpression(node) ? withoutTypes(node.expression) : node;
 }
 
-/** Names that parts of the file declare for themselves: they can stand for another thing. */
+/** Names that parts of the file declare for themselves: they can mean another thing. */
 function localNames({ tree }: Source): string[] {
   return [...nodesOf(tree)].flatMap((node) => {
     const isLocal = isVariableDeclaration(node) && node.parent.parent.parent !== tree;

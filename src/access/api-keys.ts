@@ -1,4 +1,4 @@
-// API keys: made, listed, revoked, and turned into the caller they stand for.
+// API keys: made, listed, revoked, and turned into their caller.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { IdSource } from "../lib/ids.ts";
 import type { System } from "../lib/system.ts";
@@ -144,7 +144,7 @@ export class ApiKeys {
   }
 
   /**
-   * Whom the key stands for; undefined when it is unknown, revoked, expired, or its account deleted. A
+   * The caller of a key; undefined when it is unknown, revoked, expired, or its account deleted. A
    * change by this process counts at once, one by another process within twice `keyCacheMsMax`.
    */
   async callerOf(key: string): Promise<Caller | undefined> {

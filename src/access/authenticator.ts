@@ -24,7 +24,7 @@ export interface RequestSource {
   readonly address: string;
 }
 
-/** Who sends a request. Without credentials there is none of these. */
+/** The sender of a request; all members are absent without credentials. */
 export interface AuthenticationResult {
   readonly caller?: Caller;
   /** Why the credentials are not good. */
@@ -221,7 +221,7 @@ export class Authenticator {
     return allowed.some((url) => new URL(url).origin === origin);
   }
 
-  /** Whether a page of this server sends the request; undefined when no browser says so. */
+  /** Whether a page of this server sends the request; undefined without the headers of a browser. */
   #isFromOwnPage({ headers }: RequestSource): boolean | undefined {
     const { origin, host, "sec-fetch-site": site } = headers;
     if (site !== undefined) return site === "same-origin";
@@ -245,5 +245,5 @@ const bearerIn = (header: string | undefined): string | undefined =>
 /** More than any key has, and little enough for many to be remembered. */
 const keyLengthRemembered = 128;
 
-/** Tokens are told apart by the end of their signature. */
+/** The end of the signature identifies a token. */
 const credentialOf = (token: string) => `token ${token.length} ${token.slice(-64)}`;

@@ -74,7 +74,7 @@ export interface LoginResult {
   /** The value of the session cookie; absent when the login has failed. */
   readonly session?: string;
   readonly isConsole: boolean;
-  /** Who has logged in. */
+  /** The user who has logged in. */
   readonly caller?: Pick<Caller, "user" | "projectId" | "credential">;
   /** Why the login has failed. */
   readonly refusal?: Failure;
@@ -277,7 +277,7 @@ export class BrowserLogin {
     };
   }
 
-  /** The error that the browser gets. A failure that only operators can mend goes to the log. */
+  /** The error that the browser gets. A failure that only operators can repair goes to the log. */
   #explained(problem: unknown): { error: string; description: string; failure: Failure } {
     if (problem instanceof AuthorizationResponseError) {
       const { error, error_description: description = "" } = problem;

@@ -1,4 +1,4 @@
-// Remembers for a short time which caller a secret (an API key, the cookie of a session) stands for.
+// Caches the caller of a secret (an API key, the cookie of a session) for a short time.
 import { LruCache } from "../lib/lru-cache.ts";
 import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";

@@ -9,7 +9,7 @@ interface AclRule {
 
 type ScopeKind = CapabilityScope["kind"];
 
-/** How far a capability reaches. */
+/** The records that a capability covers. */
 export type CapabilityScope =
   | { readonly kind: "all" }
   /** The records of the caller: own groups, own account, own keys. */

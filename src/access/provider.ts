@@ -2,7 +2,7 @@
 import { fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 
-/** Who may log in to a project; published clients do not know `openIdConfiguration`. */
+/** The login settings of a project; published clients do not know `openIdConfiguration`. */
 export interface Authentication {
   readonly type?: string;
   readonly protocol?: string;
@@ -17,7 +17,7 @@ export interface Authentication {
 export interface OpenIdConfiguration {
   /** The provider's address, as it calls itself in its tokens; its keys are found below it. */
   readonly issuer?: string;
-  /** Whom tokens must be for; the client id when absent. */
+  /** The accepted values of `aud` in tokens; the client id when absent. */
   readonly audiences?: readonly string[];
   /** The claim that lists a user's groups, by the ids that groups here hold as `sourceId`. */
   readonly groupsClaim?: string;

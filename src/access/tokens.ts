@@ -10,7 +10,7 @@ import type { LoginDirectory, LoginProject } from "./login-directory.ts";
 import { type Login, type OwnTokens, ownIssuer, type TokenKind } from "./own-tokens.ts";
 import type { Provider } from "./provider.ts";
 
-/** Whom a token stands for, in one project. */
+/** The user of a token, in one project. */
 export interface TokenUser {
   readonly project: LoginProject;
   readonly user: string;
@@ -76,7 +76,7 @@ export class Tokens {
       clockTolerance: limits.clockToleranceMs / 1000,
       requiredClaims: ["exp", "sub"],
     }).catch((problem: unknown) => {
-      // How jose refuses a key that is too weak.
+      // jose throws a TypeError for a key that is too weak.
       if (problem instanceof TypeError) throw new errors.JWSInvalid(problem.message, { cause: problem });
       throw problem;
     });
@@ -112,7 +112,7 @@ export class Tokens {
   }
 }
 
-/** Read without any check, to choose whom to ask for a check. */
+/** Read without verification, to choose the provider that verifies it. */
 function claimsIn(token: string): JWTPayload | undefined {
   try {
     return decodeJwt(token);

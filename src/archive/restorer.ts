@@ -8,7 +8,7 @@ import { type ArchiveEntry, jsonLinesOf } from "./reader.ts";
 import { References } from "./references.ts";
 import type { LinesSection, RestoreResult, Restoring, Section } from "./section.ts";
 
-/** How far a restore is: whole entries, and lines of the entry after them. */
+/** The progress of a restore: whole entries, and lines of the entry after them. */
 export interface Restored {
   readonly entries: number;
   readonly lines: number;

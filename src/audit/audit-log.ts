@@ -36,7 +36,7 @@ export interface AuditParts {
   readonly catalog: ProjectCatalog;
   readonly system: System;
   readonly mode: AuditMode;
-  /** Whose operations in progress these are: the lease of the server. */
+  /** The owner of operations in progress: the lease of the server. */
   readonly owner: () => number;
   /** The project that records operations outside of projects, by its URL name. */
   readonly ownProject: string;

@@ -15,7 +15,7 @@ export type AuditResult = (typeof auditResults)[number];
 /** The kind of credential of the sender. */
 export type AuditCredential = "key" | "login" | "session" | "token" | "run" | "server" | "command" | "none";
 
-/** Who does it. */
+/** The sender of the operation. */
 export interface AuditActor {
   /** The name of the account or of the user of a token; empty if it is not known. */
   readonly account: string;

@@ -144,7 +144,7 @@ export class Copier {
     if (!(await this.#copyBlobFile(path))) this.missing.push(path);
   }
 
-  /** One that is gone was deleted before the snapshot. */
+  /** A missing file was deleted before the snapshot. */
   async copyNewBlob({ project, id }: BlobKey): Promise<void> {
     await this.#copyBlobFile(`blobs/${project}/${id}`);
   }

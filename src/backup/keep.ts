@@ -2,7 +2,7 @@
 import { limits } from "../limits.ts";
 import { idOf, snapshotOf } from "./repository.ts";
 
-/** For how many days, weeks and months that have a backup their newest one stays. */
+/** The numbers of days, weeks and months whose newest backup stays; those without a backup do not count. */
 export interface Keep {
   readonly days: number;
   readonly weeks: number;

@@ -1,5 +1,5 @@
 // The pool of a backup folder: chunks of files under the checksum of their bytes, so that no chunk is stored
-// twice, whichever backup and file it belongs to.
+// twice, also for several backups and files.
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { limits } from "../limits.ts";
 import type { ChunkEncoding } from "./encoding.ts";
@@ -66,7 +66,7 @@ export class Pool {
       const bytes = unpacked(this.#encoding.decode(name, stored));
       if (this.#encoding.nameOf(bytes) === name) return bytes;
     } catch {
-      // Whatever refused the bytes, they are not those that were stored.
+      // Any failure of the decoder means that the bytes are not those that were stored.
     }
     throw new DamagedChunk(path, "its checksum is wrong");
   }

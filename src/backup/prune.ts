@@ -32,8 +32,8 @@ export interface Pruned {
 
 /**
  * Call while no backup is written or read. Removes nothing if a backup that stays cannot be read: its chunks
- * would be unknown. Manifests are gone for good before the first chunk, so no manifest ever names a removed
- * chunk.
+ * would be unknown. The removal of manifests is durable before that of the first chunk, so no manifest ever
+ * names a removed chunk.
  */
 export async function prune(
   repository: Repository,

@@ -52,7 +52,7 @@ export class Lease implements AsyncDisposable {
     }, options.termMs / renewalsOfTerm).unref();
   }
 
-  /** Waits for the end of a lock that a killed process has left. Undefined while its holder lives. */
+  /** Waits for the end of a lock that a killed process has left. Undefined while its holder renews it. */
   static async take(options: LeaseOptions): Promise<Lease | undefined> {
     let written = await write(options, undefined);
     if (written) return new Lease(options, written);

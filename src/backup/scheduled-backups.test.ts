@@ -34,7 +34,7 @@ const isOutside = ["TEST_CATALOG", "TEST_POINTS", "TEST_BLOBS"].some((name) => p
 const skip = isOutside && "this run has its data outside of the folder";
 
 const place = join(temporaryFolder(), "backups");
-/** Time passes only when a test says so: hours after a time of the schedule, and hours before the next. */
+/** A test sets the time: hours after a time of the schedule, and hours before the next. */
 let nowMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2;
 const system = { ...realSystem, nowMs: () => nowMs };
 const plan = {

@@ -1,4 +1,4 @@
-// How far an import is: a bar with rate and time left on a terminal, a plain line now and then elsewhere.
+// The progress of an import: a bar with rate and time left on a terminal, a line at intervals elsewhere.
 export interface Output {
   write(text: string): void;
   readonly isTTY?: boolean;
@@ -48,7 +48,7 @@ export class StatusLine {
   }
 }
 
-/** How far the bytes of a file are, with rate and time left. */
+/** The progress through the bytes of a file, with rate and time left. */
 export class Progress {
   readonly #line: StatusLine;
   readonly #totalBytes: number;

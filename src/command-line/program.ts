@@ -104,7 +104,7 @@ export async function runProgram([name, ...words]: readonly string[]): Promise<n
   try {
     return await command.run(words);
   } catch (problem) {
-    // Whatever was opened before the refusal must not keep the process alive.
+    // Stores that were opened before the refusal must not keep the process alive.
     const isRefused = problem instanceof StartRefused || problem instanceof Failure;
     if (isRefused) process.exit(complain(problem.message, 1));
     if (isMisuse(problem)) return complain(`${problem.message}\n\n${command.usage}`, 2);

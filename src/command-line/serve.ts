@@ -122,7 +122,7 @@ Keep the key: the server cannot show it again. For a new key: ${command} key cre
 Try it:  curl -H 'api-key: ${key}' ${baseUrl}/api/0.5/projects/${encodeURIComponent(project)}/assets
 Next:    README.md: the first calls, importing CSV files, backup; all calls: ${baseUrl}/api/0.5/openapi.json`;
 
-/** The lines stand out from the rest of the output, and a terminal makes the address a link. */
+/** The lines are set off from the rest of the output, and a terminal makes the address a link. */
 const firstLink = (baseUrl: string, token: string, command: string) => `
 ${rule}
   Open the console. This link signs you in as administrator, once and within an hour:

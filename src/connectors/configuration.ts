@@ -101,7 +101,7 @@ export const nameIn = (file: string, env: NodeJS.ProcessEnv): string =>
     file,
   ).name;
 
-/** Stands for the value of a variable; no text of a file has it. */
+/** A placeholder for the value of a variable; no text of a file has it. */
 const unset = "\0unset\0";
 
 /** The configuration as YAML, with the names of variables instead of their values, and without secrets. */

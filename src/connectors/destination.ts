@@ -1,4 +1,4 @@
-// Sends records to the server and creates missing series, and missing assets if the configuration says so.
+// Sends records to the server and creates missing series, and missing assets with `createAssets`.
 import { type Connection, ServerProblem } from "../client/connection.ts";
 import { limits } from "../limits.ts";
 import type { SeriesDescription, SourceEvent, SourceRow } from "./records.ts";

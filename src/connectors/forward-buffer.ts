@@ -221,7 +221,7 @@ export class ForwardBuffer {
     return this.#database.prepare("SELECT * FROM drops ORDER BY id").all() as unknown as Drop[];
   }
 
-  /** The server knows of these drops. */
+  /** Removes drops that were reported to the server. */
   removeDrops(drops: readonly Drop[]): void {
     const remove = this.#database.prepare("DELETE FROM drops WHERE id = ?");
     this.#transaction(() => {
@@ -314,7 +314,7 @@ export class ForwardBuffer {
     }
   }
 
-  /** One note for all that is dropped for one reason until the server knows of it. */
+  /** One entry for all drops of one reason until they are reported to the server. */
   #noteDrop({ why, items, fromMs, toMs }: Omit<Drop, "id">): void {
     const last = this.#database.prepare("SELECT id FROM drops WHERE why = ? AND isFinal = 0").get(why);
     if (last)

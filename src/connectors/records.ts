@@ -50,6 +50,6 @@ export interface SourceRecords {
   readonly points?: readonly SourcePoint[];
   readonly events?: readonly SourceEvent[];
   readonly rows?: readonly SourceRow[];
-  /** How far the source has been read, by name. A source reads it back at its next start. */
+  /** The positions of the source, by name. A source reads them back at its next start. */
   readonly marks?: Readonly<Record<string, string>>;
 }

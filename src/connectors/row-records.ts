@@ -15,7 +15,7 @@ export interface SourceTableRow {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** `refuse` is told of each row that makes no record, and why. */
+/** `refuse` receives each row that makes no record, and the reason. */
 type RecordMaker = <Row extends SourceTableRow>(
   rows: readonly Row[],
   refuse: (row: Row, why: string) => void,

@@ -1,6 +1,6 @@
 // Port: finds the strings of a drawing that may be tags, with their places.
 //
-// Contract. Whatever the bytes are, `read` takes bounded time and memory, and rejects with a
+// Contract. For any bytes, `read` takes bounded time and memory, and rejects with a
 // `DrawingProblem` or with the reason of the signal; any other error is one of the server.
 
 export type DrawingFormat = "svg" | "pdf";
@@ -19,7 +19,7 @@ export interface DrawingTag {
 export interface DrawingRequest {
   readonly format: DrawingFormat;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Whose drawing it is, for a fair order of waiting requests. */
+  /** The caller, for a fair order of waiting requests. */
   readonly project: string;
 }
 

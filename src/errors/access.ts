@@ -102,7 +102,7 @@ export const accessFailures = {
   }),
   "administrators-only": entry<{ purpose: string }>({
     status: 403,
-    when: "A caller that does not administer groups sees as a group, or requests why an account has access.",
+    when: "A caller that does not administer groups reads as a group, or requests an explanation of access.",
     message: ({ purpose }) =>
       `Only an account that administers groups (all actions of groupsAcl, for all groups) can ${purpose}`,
   }),
@@ -148,7 +148,7 @@ export const accessFailures = {
   }),
   "key-chain-too-long": entry<{ limit: number }>({
     status: 400,
-    when: "A key is created with a key that was created with a key, and so on, in too long a chain.",
+    when: "Each key of a chain was created with the one before, and a further key exceeds its limit.",
     message: ({ limit }) =>
       `A chain of keys that create each other has at most ${limit} keys; use an earlier key`,
   }),

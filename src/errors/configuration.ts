@@ -11,7 +11,7 @@ export const configurationFailures = {
   }>({
     status: 400,
     otherStatuses: [403, 404, 409, 413],
-    when: "A document cannot be applied, for the reason and with the status that its resource gives.",
+    when: "The resource of a document refuses it. The message and the status are those of that refusal.",
     message: ({ kind, name, refusal }) =>
       `${kind}${name === undefined ? "" : ` ${JSON.stringify(name)}`}: ${refusal.message}`,
     members: ({ kind, name, refusal }) => ({
@@ -27,7 +27,7 @@ export const configurationFailures = {
   }),
   "configuration-ambiguous": entry<{ readonly kind: string; readonly name: string }>({
     status: 409,
-    when: "A document names records by a name that several of them have.",
+    when: "A document refers to a record by a name, and several records have this name.",
     message: ({ kind, name }) =>
       `Several records of ${kind} have the name ${JSON.stringify(name)}; rename or delete all but one`,
     members: ({ kind, name }) => ({ document: { kind, name } }),

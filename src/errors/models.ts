@@ -22,7 +22,7 @@ export const modelFailures = {
   }),
   "model-account-needed": entry<Record<string, never>>({
     status: 400,
-    when: "A schedule is created by a caller without a service account, whose rights its runs would need.",
+    when: "A caller without a service account creates a schedule; its runs need the rights of an account.",
     message: () => "A schedule acts for a service account; create it with an API key",
   }),
   "model-account-gone": entry<Record<string, never>>({
@@ -53,7 +53,7 @@ export const modelFailures = {
   }),
   "source-without-operation": entry<{ name: string; operation: string }>({
     status: 400,
-    when: "An operation is requested that a source package does not offer.",
+    when: "A source package does not offer the requested operation.",
     message: ({ name, operation }) => `The source package ${name} has no ${operation} in availableOperations`,
   }),
   "artifact-unknown": entry<{ name: string; version: string }>({

@@ -57,13 +57,13 @@ export const odataFailures = {
   }),
   "not-expandable": entry<{ navigation: string; set: string }>({
     status: 400,
-    when: "A navigation is expanded that can only be read by its path.",
+    when: "An expanded navigation can be read only by its path.",
     message: ({ navigation, set }) =>
       `${navigation} of ${set} cannot be expanded; read it by its path, such as ${set}('id')/${navigation}`,
   }),
   "resource-not-found": entry<{ problem: string }>({
     status: 404,
-    when: "A path of the OData interface names nothing that exists.",
+    when: "A path of the OData interface, or a record in it, does not exist.",
     message: ({ problem }) => problem,
   }),
   "key-invalid": entry<{ problem: string }>({
@@ -88,7 +88,7 @@ export const odataFailures = {
   }),
   "entity-exists": entry<{ what: string }>({
     status: 409,
-    when: "An entity is inserted whose key is taken.",
+    when: "The key of an inserted entity is taken.",
     message: ({ what }) => `There is a ${what} already`,
   }),
   "content-type-unsupported": entry<{ type: string }>({

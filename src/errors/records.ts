@@ -107,7 +107,7 @@ export const recordFailures = {
   }),
   "members-present": entry<{ ids: readonly number[] }>({
     status: 400,
-    when: "Accounts are added to a group that they are in.",
+    when: "Accounts are added to a group that has them already.",
     message: ({ ids }) => `These are members of the group already: ${firstOf(ids)}`,
   }),
   "last-administrator": entry<Record<string, never>>({

@@ -4,7 +4,7 @@ import { entry } from "./entry.ts";
 export const retentionFailures = {
   "retention-rule-exists": entry<Record<string, never>>({
     status: 409,
-    when: "A retention rule is created for a target that has one, or twice in one request.",
+    when: "The target of a retention rule has one already, or the request creates it twice.",
     message: () => "A series, an asset and a project have one retention rule each at most; change that one",
   }),
   "retention-rules-many": entry<{ readonly limit: number }>({

@@ -4,7 +4,7 @@ import { entry } from "./entry.ts";
 export const suggestionFailures = {
   "suggestion-exists": entry<Record<string, never>>({
     status: 409,
-    when: "A suggestion is created for a series and an asset that have one, or twice in one request.",
+    when: "A series and an asset have a suggestion already, or the request creates theirs twice.",
     message: () => "A series and an asset have one suggestion at most; list it with seriesId and assetId",
   }),
   "suggestion-series-linked": entry<{ readonly name: string; readonly assetId: number }>({
@@ -20,7 +20,7 @@ export const suggestionFailures = {
   }),
   "drawing-format": entry<{ readonly name: string; readonly contentType?: string | undefined }>({
     status: 400,
-    when: "Tags are looked for in a file that is neither SVG nor PDF, by its content type and its name.",
+    when: "A search for tags names a file that is neither SVG nor PDF, by its content type and its name.",
     message: ({ name, contentType = "no content type" }) =>
       `${name} is neither SVG nor PDF: it has ${contentType} and another ending than .svg and .pdf`,
   }),

@@ -4,7 +4,7 @@ import { entry } from "./entry.ts";
 export const transformationFailures = {
   "transformation-account-needed": entry<Record<string, never>>({
     status: 400,
-    when: "A transformation is saved by a caller without an account, whose rights its runs would need.",
+    when: "A caller without an account saves a transformation; its runs need the rights of an account.",
     message: () => "A transformation has the rights of the account that saved it; save it with an API key",
   }),
   "transformation-account-gone": entry<Record<string, never>>({
@@ -52,7 +52,7 @@ export const transformationFailures = {
   }),
   "transformation-row-taken": entry<{ readonly columns: readonly string[] }>({
     status: 409,
-    when: "A row has values that are unique and that another record has; the run lists the row.",
+    when: "Another record has a unique value of the row already; the run lists the row.",
     message: ({ columns }) => `Another record has the same ${columns.join(" and ")}`,
   }),
   "transformation-run-ended": entry<Record<string, never>>({

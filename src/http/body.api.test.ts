@@ -41,7 +41,7 @@ test("unknown members are ignored and null counts as absent", async () => {
 });
 
 test("keys of metadata are taken as they are sent, whatever was sent before", async () => {
-  // The first of each pair leads V8's own JSON.parse astray (see lib/json.ts).
+  // The first of each pair makes V8's JSON.parse misread later keys (lib/json.ts).
   for (const metadata of [
     { only: "", "\\": "1" },
     { only: "", "\n": "2" },

@@ -64,7 +64,9 @@ function fromJson(file: string, text: string): [string, Given][] {
   }
 }
 
-/** A header `column,name,unit,...`; `tag` stands for `column` too, `metadata.key` makes a metadata entry. */
+/**
+ * A header `column,name,unit,...`; `tag` is another name of `column`, `metadata.key` makes a metadata entry.
+ */
 function fromCsv(file: string, text: string): [string, Given][] {
   try {
     const rows = parse(text, { columns: true, skip_empty_lines: true, trim: true });

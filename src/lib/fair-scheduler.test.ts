@@ -6,7 +6,7 @@ import { FairScheduler } from "./fair-scheduler.ts";
 
 const never = new AbortController().signal;
 
-/** A clock that stands still but for the steps that move it on. */
+/** A clock that only the test moves. */
 function testClock() {
   let nowMs = 0;
   return { nowMs: () => nowMs, spend: (milliseconds: number) => (nowMs += milliseconds) };

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { test } from "node:test";
 import { startWorker } from "./heap-limits.ts";
 
-/** Replaces objects that live long, and prints the bytes of all objects and the most that the heap took. */
+/** Replaces long-lived objects, and prints the bytes of all objects and the largest size of the heap. */
 const replaceObjects = (before: string): string => `
   import { getHeapSpaceStatistics, getHeapStatistics } from "node:v8";
   ${before}

@@ -1,7 +1,7 @@
 // Port: runs the Python code of a model in a process with few rights.
 //
 // Contract. A run has its own folder, which is removed at its end. The number of concurrent runs is bounded;
-// others wait. Whatever the code does, the promise resolves with its result or with the reason why there is
+// others wait. For any code, the promise resolves with its result or with the reason why there is
 // none. It rejects when the signal is aborted, and for errors of the server itself.
 
 import type { KeyedTaskRunner } from "../lib/keyed-task-runner.ts";

@@ -3,7 +3,7 @@
 // Contract. A query that waits for a place has no open source, as a source holds a read transaction. The
 // engine first reads the source tables that the query names, with only the columns that it uses; then the
 // source is closed, and the engine runs the query and sends the rows in batches. The process is ended before
-// the promise settles. Whatever the query does, the promise rejects with an `SqlFailure` or with the reason
+// the promise settles. For any query, the promise rejects with an `SqlFailure` or with the reason
 // of the signal; any other error is one of the server.
 
 /**

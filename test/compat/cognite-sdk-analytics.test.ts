@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => server.close());
 
-/** As the client's own tests send it, but for names and times. */
+/** As the client's own tests send it, except names and times. */
 const params = {
   timeSeriesDataSpec: [
     {

@@ -83,7 +83,7 @@ describe("Prometheus", { skip: skipWithout("prometheus") }, () => {
       .result;
 });
 
-/** Starts Prometheus with the files of the repository, but for the target and shorter intervals. */
+/** Starts Prometheus with the files of the repository, except the target and shorter intervals. */
 async function startPrometheus(target: string): Promise<string> {
   const folder = temporaryFolder();
   const config = readFileSync(deployed("prometheus.yml"), "utf8")

@@ -255,7 +255,7 @@ test("an upload cannot use the last space; on a disk without a free byte deletes
   assert.match(doctor.output + doctor.errors, /is in order\n$/);
 });
 
-test("a folder that is read-only: the start is refused and says so", { skip }, async () => {
+test("the start on a read-only folder is refused with this reason", { skip }, async () => {
   const folder = temporaryFolder();
   const within = onSmallDisk(folder, 'mkdir "$0/data" && mount -o remount,ro "$0"');
   const { status, errors } = await runMillrace(

@@ -33,7 +33,7 @@ interface Fault {
   /** HAProxy may close a connection that a client uses again, instead of a response from a dead server. */
   readonly mayClose?: true;
   /**
-   * The kinds of requests that are served during the fault. It lasts until they were, and `health` was said.
+   * The kinds of requests that are served during the fault. It lasts until they were, and `health` matched.
    */
   readonly serves?: readonly Kind[];
 }

@@ -118,7 +118,7 @@ export function may(plant: Plant, rights: Rights, action: "READ" | "WRITE", thin
   return isInScope && thing.categories.every((id) => isMember(rights, id));
 }
 
-/** Whether one may know of an asset when it comes to things of this kind: by its own right, or by theirs. */
+/** Whether a caller may know an asset as the link of things of this kind: by its own right, or by theirs. */
 export function mayKnow(
   plant: Plant,
   rights: Rights,
@@ -133,7 +133,7 @@ export function mayKnow(
   return isSpelledOut || may(plant, rights, "READ", asset);
 }
 
-/** Whether one may write things of this kind wherever they hang. */
+/** Whether one may write things of this kind at any asset. */
 export const isUnbounded = (rights: Rights, kind: Kind) =>
   granted(rights, aclOf[kind], "WRITE").some((scope) => scope.kind === "all");
 

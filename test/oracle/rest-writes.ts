@@ -185,7 +185,7 @@ function create(caller: RandomCaller): RandomRequest {
   };
 }
 
-/** Hangs a thing on other assets. */
+/** Links a thing to other assets. */
 function relink(caller: RandomCaller): RandomRequest {
   const { plant, rights, random } = caller;
   const kind = random.pick(["timeseries", "events", "files", "sequences"] as const);

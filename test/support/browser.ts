@@ -54,7 +54,7 @@ export async function startPages(script = ""): Promise<Pages> {
 export function packed(packageName: string, name: string, instead: Readonly<Record<string, string>>): string {
   const modules = new Map<string, string>();
   const add = (wanted: string, from: string): string => {
-    // Some packages give Node a module beside the script that it stands for.
+    // Some packages give Node a module that loads the script beside it.
     const path = createRequire(from)
       .resolve(instead[wanted] ?? wanted)
       .replace(/require\.mjs$/, "index.js");

@@ -12,7 +12,7 @@ export interface Run {
   readonly key: string | number;
   /** Numbers before strings, each in the order of the request. */
   readonly points: readonly Point[];
-  /** Where in the request the first number and the first text stand, when there are both. */
+  /** The positions of the first number and the first string in the request, when there are both. */
   readonly mixed?: { readonly number: number; readonly string: number };
 }
 

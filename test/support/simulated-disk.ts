@@ -39,7 +39,7 @@ export class SimulatedDisk implements JournalFiles {
   steps = 0;
   /** The process is killed before this step: the call and all later ones do nothing and never return. */
   killAt = Infinity;
-  /** Resolves when the process stands still. */
+  /** Resolves when the process is stopped. */
   readonly killed: Promise<void>;
   #kill: () => void = () => undefined;
   /** These steps fail, a write with half of its bytes in the file. */

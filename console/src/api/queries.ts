@@ -10,7 +10,7 @@ const staleMs = 15_000;
 const retriesMax = 2;
 const firstRetryMs = 1_000;
 
-/** A failure that a repeated request may mend: the server was busy or not there. */
+/** A failure after which a repeated request may succeed: the server was busy or away. */
 const isTemporary = (problem: unknown): boolean =>
   [undefined, 429, 502, 503, 504].includes(statusOf(problem));
 

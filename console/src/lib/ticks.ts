@@ -27,7 +27,7 @@ const steps = [
   ...[1, 2, 7, 14, 30, 61, 91, 182, 365, 730, 1_826, 3_652].map((count) => count * dayMs),
 ];
 
-/** Up to `count` round times of the browser's time zone, with the text that tells them apart. */
+/** Up to `count` round times of the browser's time zone, with text that distinguishes them. */
 export function timeTicks({ startMs, endMs }: { startMs: number; endMs: number }, count: number): TimeTick[] {
   const stepMs = steps.find((one) => (endMs - startMs) / one <= count) ?? steps.at(-1)!;
   const offsetMs = -new Date(startMs).getTimezoneOffset() * minuteMs;

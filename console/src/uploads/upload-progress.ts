@@ -1,4 +1,4 @@
-// How far uploads are.
+// The progress of uploads.
 import type { Upload } from "./upload-queue.ts";
 
 /** The whole percent of the bytes that the server has; 100 only when it has all. */

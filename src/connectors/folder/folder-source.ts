@@ -67,7 +67,7 @@ interface FileRow extends SourceTableRow {
   readonly line: number;
 }
 
-/** How far a file has been read. */
+/** The position up to which a file has been read. */
 interface FilePosition {
   readonly line: number;
   readonly isWhole: boolean;
@@ -112,7 +112,9 @@ class FolderSource implements PlantSource {
   readonly #configuration: Configuration;
   readonly #everyMs: number;
   readonly #settledMs: number;
-  /** Since when a file is seen as it is: a file's own time is another clock, which may be ahead. */
+  /**
+   * When the file was first seen in its state: the time of a file is of another clock, which may be ahead.
+   */
   #seen: ReadonlyMap<string, SeenState> = new Map();
 
   constructor(configuration: Configuration) {

@@ -38,7 +38,7 @@ export class Past {
   readonly #reception: Reception;
   readonly #address: string;
   #aliveMs: number | undefined;
-  /** By the clock that is never stepped. */
+  /** By the monotonic clock. */
   #storedAliveMs = Number.NEGATIVE_INFINITY;
   #isFirst = true;
 

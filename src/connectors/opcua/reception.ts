@@ -17,7 +17,7 @@ interface Channel {
   /** The time of its newest value. */
   lastMs?: number;
   lastStatus?: number;
-  /** Since when its values are bad. */
+  /** The start of its bad values. */
   bad?: { readonly sinceMs: number; readonly status: string };
 }
 

@@ -18,7 +18,7 @@ export type ServerCommand =
   | { readonly do: "set"; readonly name: string; readonly value: unknown; readonly status?: string }
   | { readonly do: "tick"; readonly everyMs: number }
   | { readonly do: "add"; readonly name: string }
-  /** The subscriptions die: it publishes nothing more, and says nothing. */
+  /** Stops the subscriptions silently: it publishes nothing more and reports no error. */
   | { readonly do: "silence" }
   /** The next reads of the history of the temperature are refused. */
   | { readonly do: "refuse history"; readonly times: number }

@@ -14,7 +14,7 @@ interface Limit extends AlarmLimit {
   readonly instrument: Instrument;
   /** The alarm ends when the value is back beyond this. */
   readonly reset: number;
-  /** Since when the value is beyond the limit. */
+  /** When the value went beyond the limit. */
   sinceMs: number | undefined;
 }
 

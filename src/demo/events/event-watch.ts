@@ -1,4 +1,4 @@
-// Watches the plant and tells which events begin and end, in the history as in live operation.
+// Watches the plant and returns the events that begin and end, in the history as in live operation.
 import { Alarms } from "./alarms.ts";
 import { Batches, LabSamples, Loadings } from "./operations.ts";
 import { Plans } from "./plans.ts";

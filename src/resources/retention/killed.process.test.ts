@@ -1,4 +1,4 @@
-// A server that is killed in the midst of a run of a retention rule: no point is gone that the rule keeps,
+// A server that is killed during a run of a retention rule: no point that the rule keeps is removed,
 // the audit log says that the result is unknown, and the next run removes the rest.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

@@ -367,7 +367,7 @@ test("a target has one rule, names exist, and a caller may delete the points of 
     [inside, undefined],
     [undefined, mine],
   ]);
-  // Counts of the subtree would tell of series with categories that are hidden from the operator.
+  // Counts of the subtree would reveal series with categories that are hidden from the operator.
   const countsOf = async (headers: object) =>
     (await ask("GET /retentionrules", undefined, headers)).items
       .filter(({ assetId }) => assetId === inside)

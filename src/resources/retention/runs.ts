@@ -134,7 +134,7 @@ class RetentionRun {
   readonly #stores: RetentionStores;
   readonly #projectId: ProjectId;
   readonly #rule: RetentionRule & { readonly runToken: number };
-  /** The time of the whole run: a clock that is set in its midst changes nothing. */
+  /** The time of the whole run: a clock that is set during the run changes nothing. */
   readonly #nowMs: number;
   readonly #cutoffMs: number;
   readonly #counts: Counts = { series: 0, waiting: 0, points: 0, blocks: 0 };

@@ -135,7 +135,7 @@ function isCurrent({ series, access }: ProjectGenerations, state: CacheState): b
 
 interface Entry {
   readonly ref: SeriesRef;
-  /** Ids of filters that it meets, the latest last. */
+  /** Ids of filters that match it, the latest last. */
   readonly filterIds: readonly number[];
 }
 
@@ -161,7 +161,7 @@ class ProjectSeries {
     return { filterId: this.#filterIdOf(permitted), series: series.state, access: access.state };
   }
 
-  /** The series, if it is in memory and known to meet the filter. */
+  /** The series, if it is in memory and known to match the filter. */
   get(key: SeriesKey, { filterId }: CacheState): SeriesRef | undefined {
     const entry = this.#entries.get(key);
     return filterId === allSeries || entry?.filterIds.includes(filterId) ? entry?.ref : undefined;

@@ -197,7 +197,7 @@ export class Journal {
     return this.#queue.splice(0, count);
   }
 
-  /** Writes and syncs a group. Resolves or rejects each of its writes, whatever fails. */
+  /** Writes and syncs a group. Resolves or rejects each of its writes, also after a failure of any call. */
   async #store(group: readonly PendingWrite[]): Promise<void> {
     if (this.#stoppedBecause !== undefined) return this.#refuseAndStop(group, this.#stoppedBecause);
     const segment = this.#segments.at(-1)!;

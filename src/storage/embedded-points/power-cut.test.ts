@@ -1,5 +1,6 @@
-// The journal after a power cut, a kill or a failed call at each step, on a disk that loses whatever it may
-// lose (test/support/simulated-disk.ts): no acknowledged change is missing, and no refused one comes back.
+// The journal after a power cut, a kill or a failed call at each step, on a disk that loses everything that
+// it may lose (test/support/simulated-disk.ts): no acknowledged change is missing, and no refused one comes
+// back.
 import assert from "node:assert/strict";
 import { hash } from "node:crypto";
 import { it } from "node:test";

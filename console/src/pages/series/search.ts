@@ -25,7 +25,7 @@ export const chartRanges = ["1h", "1d", "7d", "30d", "365d"] as const;
 export type ChartRange = (typeof chartRanges)[number];
 
 export interface SeriesRecordSearch {
-  /** How far back the chart reaches; a day when absent. */
+  /** The length of the chart, back from now; a day when absent. */
   readonly range?: ChartRange;
 }
 

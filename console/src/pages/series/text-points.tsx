@@ -11,7 +11,7 @@ const refreshMs = 15_000;
 
 interface TextPointsProps {
   readonly series: TimeSeries;
-  /** How far back the table reaches. */
+  /** The length of the table, back from now. */
   readonly lengthMs: number;
 }
 

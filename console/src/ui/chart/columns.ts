@@ -95,7 +95,7 @@ export function indicesIn(columns: Columns, { startMs, endMs }: TimeWindow): rea
   return [from, indexFrom(columns.times, endMs)];
 }
 
-/** How many points the picture of a window stands for. */
+/** The number of points that the picture of a window represents. */
 export function pointsIn(columns: Columns, window: TimeWindow): number {
   const [from, to] = indicesIn(columns, window);
   if (columns.kind !== "buckets") return to - from;
@@ -127,7 +127,7 @@ export function indexAt(columns: Columns, timeMs: number, { isStep, gapMs }: Sha
   return distance(nearest) <= reach ? nearest : undefined;
 }
 
-/** From which distance on points or buckets are not connected. A bucket alone is no gap. */
+/** Points or buckets with this distance or more are not connected. A bucket alone is no gap. */
 export const gapIn = (columns: NumberColumns, gapMs: number): number =>
   columns.kind === "buckets" ? Math.max(columns.bucketMs * 1.5, gapMs) : gapMs;
 

@@ -1,4 +1,4 @@
-// The typical distance between the points of a series, from which gaps are told.
+// The typical distance between the points of a series, by which gaps are detected.
 import type { Columns } from "./columns.ts";
 
 /** A line is interrupted where points are further apart than so many typical distances. */
@@ -7,7 +7,7 @@ const pointsNeeded = 8;
 /** Most distances are shorter than this quantile; single long ones do not matter. */
 const quantile = 0.9;
 
-/** From which distance on points are not connected; undefined when there are too few points to tell. */
+/** Points with this distance or more are not connected; undefined when there are too few points to decide. */
 export function gapOf(columns: Columns | undefined): number | undefined {
   if (!columns || columns.times.length < pointsNeeded) return undefined;
   const interval =

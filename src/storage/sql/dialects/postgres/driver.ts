@@ -250,7 +250,7 @@ class HostPool {
 
   /**
    * Ends all connections if a statement has waited since this time and the host does not respond to a new
-   * connection either. So a statement that takes long is told from one whose host or network is away.
+   * connection either. So a long statement differs from one whose host or network is away.
    */
   endUnlessAlive(sinceMs: number, onAway: () => void): void {
     if (![...this.#used].some((connection) => connection.isWaitingSince(sinceMs))) return;

@@ -35,7 +35,9 @@ function memberValue(member: SqlExpression, type: MemberType | "any"): SqlExpres
 /** Letters that mean themselves in a regular expression. */
 const quotedPattern = (text: string): string => text.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
 
-/** The last letter of Unicode, as often as a start is long: no start that begins alike comes after it. */
+/**
+ * The last letter of Unicode, as often as the length of a start: no start with this prefix comes after it.
+ */
 const lastLetters = "\u{10ffff}".repeat(startLengthIndexed);
 
 /** `(apump:* | bpump:*) & ...`, a letter for each field. */

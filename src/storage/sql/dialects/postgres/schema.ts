@@ -234,7 +234,7 @@ function indexStatements(indexes: readonly Index[], existing: ReadonlyMap<string
     ]);
 }
 
-/** Fills the column of words in older records; its comment tells of which fields it has the words. */
+/** Fills the column of words in older records; its comment lists the fields whose words it has. */
 async function fillWords(
   db: Db,
   table: AnyTable,
