@@ -23,7 +23,7 @@ export interface CatalogBackend {
 /** Loaded only if the settings choose it: a start without PostgreSQL is as fast as before. */
 const postgres = () => import("./storage/sql/postgres-catalog.ts");
 
-/** `tell` receives progress messages. */
+/** The backend of the catalog that the settings choose. `tell` receives progress messages. */
 export function catalogBackend(
   { data, catalogUrl: url }: Chosen,
   system: System,

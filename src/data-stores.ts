@@ -140,7 +140,7 @@ function closerOf(opening: Promise<PointsStore>): () => Promise<void> {
   return async () => (await opened)?.close();
 }
 
-/** Refuses the start when a store cannot be opened. */
+/** Waits for a store; refuses the start when it cannot be opened. */
 export async function usable<Store>(what: string, opening: Promise<Store>, log: Logger): Promise<Store> {
   try {
     return await opening;

@@ -17,7 +17,7 @@ interface TakingOver {
   readonly log: Logger;
 }
 
-/** Work that a full disk refuses is left for the next start. */
+/** Continues or fails the work of ended servers. Work that a full disk refuses is left for the next start. */
 export async function takeOver(services: Services, { models, abandoned, log }: TakingOver): Promise<void> {
   for (const project of await services.catalog.read("system", allProjects)) {
     await unlessFull(services, log, () => failAbandonedJobs(services, project.id, abandoned));

@@ -106,8 +106,8 @@ function united(scopes: readonly CapabilityScope[]): Filter {
 }
 
 /**
- * As `permittedRecords`, for groups, accounts, keys and security categories. `own` is the filter that the
- * scope `own` stands for.
+ * As `permittedRecords`, for groups, accounts, keys and security categories. `own` is the filter of the scope
+ * `own`.
  */
 export function permittedOrOwn(caller: Caller, [acl, action]: readonly [Acl, Action], own: Filter): Filter {
   const hasOwn = grantedScopes(caller.capabilities, acl, action).some(({ kind }) => kind === "own");

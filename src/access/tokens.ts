@@ -140,7 +140,7 @@ function readingOf(claims: JWTPayload, project: LoginProject): TokenReading {
   };
 }
 
-/** By an address that the user cannot choose, and that the provider does not call unverified. */
+/** Checks an address that the user cannot choose, and that the provider does not call unverified. */
 export function isFromValidDomain(claims: JWTPayload, { validDomains, addressClaims }: Provider): boolean {
   if (validDomains.length === 0) return true;
   return addressClaims.some((name) => {
@@ -161,7 +161,10 @@ function textIn(claims: JWTPayload, name: string): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** `groups`, or a member of a member as in `realm_access.roles`; one text counts as a list of one. */
+/**
+ * Reads the claim `groups`, or a member of a member as in `realm_access.roles`; a string counts as a list of
+ * one.
+ */
 export function groupsIn(claims: JWTPayload, { groupsClaim }: Provider): readonly string[] {
   const path = Object.hasOwn(claims, groupsClaim) ? [groupsClaim] : groupsClaim.split(".");
   const value = path.reduce<unknown>(

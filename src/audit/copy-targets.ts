@@ -45,7 +45,7 @@ export interface SyslogAddress {
   readonly port: number;
 }
 
-/** `udp://host:514` or `tcp://host:601`; undefined if it is neither. */
+/** Parses `udp://host:514` or `tcp://host:601`; undefined if it is neither. */
 export function parseSyslogAddress(text: string): SyslogAddress | undefined {
   const [, protocol, host, port] = /^(udp|tcp):\/\/(\[[\da-f:.]+\]|[\w.-]+):(\d{1,5})$/i.exec(text) ?? [];
   if (host === undefined || !(Number(port) > 0 && Number(port) <= 65_535)) return undefined;

@@ -10,7 +10,7 @@ const isShard = (path: string): boolean => /^points\/shard-/.test(path);
 const isKept = (path: string): boolean =>
   isShard(path) || /^points\/journal-/.test(path) || /^blobs\/\d/.test(path);
 
-/** Returns when the increment is complete and durable. */
+/** Copies an increment to its repository; resolves when it is complete and durable. */
 export async function copyIncrement(
   copy: Copy,
   report: (progress: CopyProgress) => void,

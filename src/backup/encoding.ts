@@ -46,7 +46,7 @@ export function newEncryption(passphrase: string): Encryption {
   return { ...settings, check: checkOf(keysOf(passphrase, settings)) };
 }
 
-/** Throws `StartRefused` for another passphrase. */
+/** Derives the keys from the passphrase. Throws `StartRefused` for a wrong one. */
 export function encodingWith(passphrase: string, encryption: Encryption): ChunkEncoding {
   const keys = keysOf(passphrase, encryption);
   if (checkOf(keys) !== encryption.check)

@@ -11,7 +11,7 @@ const lockFile = (folder: string): string => join(folder, "lock-readers");
 const busy = 5;
 const isBusy = (problem: unknown): boolean => (problem as { readonly errcode?: number }).errcode === busy;
 
-/** Throws `StartRefused` while another process makes or removes a backup. */
+/** Takes the lock for writing. Throws `StartRefused` while another process makes or removes a backup. */
 export function lockForWriting(folder: string): Disposable {
   const unlock = lockFolder(folder);
   if (unlock === "busy") throw new StartRefused(`Another process uses the backups in ${folder}`);

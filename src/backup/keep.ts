@@ -9,7 +9,7 @@ export interface Keep {
   readonly months: number;
 }
 
-/** `DAYS,WEEKS,MONTHS`; undefined for another text. At least one backup stays. */
+/** Parses `DAYS,WEEKS,MONTHS`; undefined for another string. At least one backup stays. */
 export function parseKeep(text: string): Keep | undefined {
   const [, days, weeks, months] = /^(\d{1,4}),(\d{1,4}),(\d{1,4})$/.exec(text) ?? [];
   if (months === undefined) return undefined;

@@ -53,7 +53,7 @@ export class ListingWriter {
   }
 }
 
-/** Throws `DamagedChunk`. */
+/** Reads the listing chunk by chunk. Throws `DamagedChunk`. */
 export async function* readListing(pool: Pool, names: readonly string[]): AsyncGenerator<ListedPart> {
   let rest = Buffer.alloc(0);
   for (const read of pool.readAhead(names)) {

@@ -25,7 +25,7 @@ interface ProblemDetails {
   readonly error?: Readonly<Record<string, unknown>>;
 }
 
-/** How a command reaches a project. */
+/** The address and the credential with which a command connects to a project. */
 export interface Target {
   readonly server: string;
   readonly key: string;

@@ -28,7 +28,7 @@ interface Export {
   readonly only: readonly string[] | undefined;
 }
 
-/** Refuses a folder with other files that `millrace apply` would read. */
+/** Writes the configuration to a folder. Refuses one with other files that `millrace apply` would read. */
 export async function exportConfiguration({ connection, output, folder, only }: Export): Promise<void> {
   const files = new Map<string, string>();
   const shared: Record<string, Record<string, Item[]>> = {};

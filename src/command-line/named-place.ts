@@ -7,7 +7,7 @@ import { Misused } from "./command.ts";
 export const namedPlace = (text: string): Promise<BackupPlace> =>
   openPlace(placeIn(text), readS3Access(process.env, process.cwd()));
 
-/** Throws `Misused` for an invalid address. */
+/** The place that a command names: a folder or an address. Throws `Misused` for an invalid address. */
 export function placeIn(text: string): string {
   try {
     return placeNamed(text, process.cwd());

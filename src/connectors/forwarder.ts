@@ -193,7 +193,7 @@ export class Forwarder {
       await destination.createEvents(drops.map((drop) => eventOf(drop, buffer.instance)));
     } catch (problem) {
       if (!(problem instanceof ServerProblem)) throw problem;
-      // They wait: a key that may not write events must not slow down the records.
+      // These events wait for the next try: a key that may not write events must not slow down the records.
       health.problem("drops", `The events about dropped records were not written: ${problem.message}`);
       return;
     }

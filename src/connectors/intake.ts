@@ -209,7 +209,7 @@ function problemOf({ timestamp, value, series }: SourcePoint): string | undefine
 
 const isName = (text: unknown): boolean => typeof text === "string" && text !== "";
 
-/** Without a source id a repetition would be another event. */
+/** Requires a source id and valid times: without a source id a repetition would be another event. */
 function problemOfEvent({ sourceId, startTime, endTime }: SourceEvent): string | undefined {
   if (!isName(sourceId)) return "An event has no sourceId";
   if (!isTime(startTime)) return `The event ${sourceId} has the startTime ${startTime}, which is none in ms`;

@@ -95,7 +95,7 @@ export async function openTarget(
 /** Makes the target an installation of its own, and prevents starts of the source. */
 export async function finishCopy({ stores, record }: CopySource, to: DataStores): Promise<void> {
   await writeCopyRecord(stores.catalog, { ...record, phase: "moved" });
-  // Last: a run that finds no record in a target with data refuses it.
+  // Removed last: a later run refuses a target that has data but no record.
   await writeCopyRecord(to.catalog, undefined);
 }
 

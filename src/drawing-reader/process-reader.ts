@@ -15,7 +15,10 @@ import {
   type DrawingTag,
 } from "./drawing-reader.ts";
 
-/** `folderPrefix` is that of the folders of the processes, unique among the servers of this machine. */
+/**
+ * Reads drawings in processes. Their folders begin with `folderPrefix`, unique among the servers of this
+ * machine.
+ */
 export function processDrawingReader({ folderPrefix }: { readonly folderPrefix: string }): DrawingReader {
   const runs = boundedRuns({ folderPrefix, places: limits.drawingsAtOnce });
   return {
@@ -64,7 +67,7 @@ export function problemOfEnd(
   return `the process that reads it ended ${howEnded(ended)}`;
 }
 
-/** Undefined if the process has ended without a whole reply. */
+/** The reply of the process; undefined if it has ended without a whole one. */
 async function textOf(output: Readable): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -3,7 +3,10 @@ import { Gauge, type Registry } from "prom-client";
 import type { AuditLog } from "../audit/audit-log.ts";
 import type { AuditCopies } from "../audit/copies.ts";
 
-/** A target that is away shows in `millrace_audit_copy_failing`, on the server that makes the copies. */
+/**
+ * Registers the metrics of the audit log. A target that is away shows in `millrace_audit_copy_failing`, on
+ * the server that makes the copies.
+ */
 export function measureAudit(registry: Registry, log: AuditLog, copies: AuditCopies): void {
   const registers = [registry];
   new Gauge({

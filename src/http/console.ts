@@ -140,7 +140,7 @@ async function encodingsOf(bytes: Buffer): Promise<ReadonlyMap<Encoding, Buffer>
   ]);
 }
 
-/** Undefined when there is no such file; a symbolic link is none. */
+/** Reads a file; undefined when there is none. A symbolic link does not count as a file. */
 async function readRegularFile(path: string): Promise<Buffer | undefined> {
   let handle: FileHandle;
   try {

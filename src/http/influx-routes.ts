@@ -81,7 +81,7 @@ function addWrite(http: FastifyInstance, kernel: InfluxKernel, url: string): voi
   });
 }
 
-/** `/health` at the root is that of the server. */
+/** Adds the health check of InfluxDB below a project; `/health` at the root is that of the server. */
 function addInfluxHealth(http: FastifyInstance, kernel: Kernel, url: string): void {
   addEndpoint(http, kernel, {
     method: "GET",

@@ -19,7 +19,7 @@ export const startWorker = (file: URL, workerData?: unknown): Worker =>
  */
 const garbagePercent = 50;
 
-/** Call before the server starts. It holds for all threads. */
+/** Limits the growth of the heaps of all threads. Call it before the server starts. */
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
 }

@@ -1,6 +1,6 @@
 // Treats a missing file as a result instead of a failure.
 
-/** Undefined instead of a rejection with ENOENT. */
+/** Resolves with undefined instead of a rejection with ENOENT. */
 export async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | undefined> {
   try {
     return await result;

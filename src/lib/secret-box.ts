@@ -14,7 +14,7 @@ export interface SecretBox {
   decrypt(encrypted: string, context: string): Uint8Array | undefined;
 }
 
-/** `key` has 32 bytes. */
+/** Encrypts and decrypts secrets with a key of 32 bytes. */
 export const secretBox = (key: Uint8Array): SecretBox => ({
   encrypt(secret, context) {
     const nonce = randomBytes(nonceBytes);

@@ -64,7 +64,7 @@ function bordersOf(pattern: string): Int32Array {
 export const wordsIn = (text: string): string[] =>
   foldCase(text.normalize("NFC")).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 
-/** Letters of a folded text that it is looked up by. */
+/** The number of letters at the beginning of a folded string by which an index looks it up. */
 export const startLength = 24;
 
 /**

@@ -40,7 +40,9 @@ export async function* encodeEntries(entries: Iterable<OutgoingEntry>): AsyncGen
   }
 }
 
-/** Throws `BadEntry` for a stream in another format, and for one that ends within an entry. */
+/**
+ * Decodes entries. Throws `BadEntry` for a stream in another format, and for one that ends within an entry.
+ */
 export async function* decodeEntries(source: AsyncIterable<Uint8Array>): AsyncGenerator<RunnerEntry> {
   const input = new Input(source);
   while (await input.hasMore()) {

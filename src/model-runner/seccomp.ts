@@ -31,7 +31,7 @@ const refusedCalls: Readonly<Record<string, CallNumbers>> = {
   },
   // Namespaces.
   ...{ setns: [308, 268], unshare: [272, 97] },
-  // Other processes.
+  // Calls that inspect or change other processes.
   ...{ kcmp: [312, 272], pidfd_getfd: [438, 438], process_madvise: [440, 440], ptrace: [101, 117] },
   ...{ process_vm_readv: [310, 270], process_vm_writev: [311, 271] },
   ...{ migrate_pages: [256, 238], move_pages: [279, 239] },

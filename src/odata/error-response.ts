@@ -8,8 +8,8 @@ export interface ODataErrorResponse {
 }
 
 /**
- * `details[0].code` is the name of the error in the catalogue: `filter-syntax` becomes `FilterSyntax`
- * (docs/reference/odata.md#errors-of-odata).
+ * The body of an error of OData. `details[0].code` is the name of the error in the catalogue: `filter-syntax`
+ * becomes `FilterSyntax` (docs/reference/odata.md#errors-of-odata).
  */
 export function odataErrorOf({ failure, status, message }: Failure): ODataErrorResponse {
   const start = `HTTP ${status} ${STATUS_CODES[status]}`;

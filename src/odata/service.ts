@@ -197,7 +197,7 @@ async function collectionResponse(call: ServiceCall, of: EntityCollection): Prom
 }
 
 const pageBufferBytes = 2 * 1024 * 1024;
-/** The buffers of responses; most pages fit in one. */
+/** The pool of buffers for responses; most pages fit in one buffer. */
 export const pageBuffers = (): BufferPool =>
   new BufferPool({ bytesMin: pageBufferBytes, idleBytesMax: 4 * pageBufferBytes });
 /** A buffer counts as full when an entity of usual size might not fit. */

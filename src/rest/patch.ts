@@ -3,7 +3,7 @@ import { type TSchema, Type } from "typebox";
 import { changeObject } from "./fields.ts";
 import { isChangeOfPairs } from "./pairs-paths.ts";
 
-/** `changes` has the schemas of the changes, `values` those of the values. */
+/** The schema of a PATCH body: `changes` has the schemas of the changes, `values` those of the values. */
 export const patchBody = (
   changes: Readonly<Record<string, TSchema>>,
   values: Readonly<Record<string, TSchema>>,

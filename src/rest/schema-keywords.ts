@@ -11,7 +11,7 @@ export interface SchemaKeywords extends TSchema {
   readonly maxProperties?: number;
 }
 
-/** Copies a schema with its other properties, such as refinements. */
+/** Copies a schema with changed keywords, and keeps all its other properties, such as refinements. */
 export function copyOf(schema: SchemaKeywords, changed: Readonly<Record<string, unknown>>): SchemaKeywords {
   const copy = Object.create(Object.getPrototypeOf(schema), Object.getOwnPropertyDescriptors(schema));
   for (const [name, value] of Object.entries(changed)) {

@@ -17,7 +17,7 @@ import {
 
 const time = (which: string) => integer(`${which}, in ms since 1970, inclusive`);
 
-/** `things` names the searched records in the descriptions: "Assets". */
+/** The parameters of a search. `things` names the searched records in the descriptions: "Assets". */
 export const searchParameters = (things: string) => ({
   name: text("Prefixes of words in the name"),
   description: text("Prefixes of words in the description"),

@@ -21,7 +21,10 @@ import {
   type SqlSummary,
 } from "./sql-runner.ts";
 
-/** `folderPrefix` is that of the folders of runs, unique among the servers of this machine. */
+/**
+ * Runs queries in processes. The folders of runs begin with `folderPrefix`, unique among the servers of this
+ * machine.
+ */
 export function processSqlRunner({ folderPrefix }: { readonly folderPrefix: string }): SqlRunner {
   const runs = boundedRuns({ folderPrefix, places: limits.sqlRunsAtOnce });
   return {

@@ -30,7 +30,7 @@ const nextSteps = {
   damaged: "`millrace doctor` shows the damage; what it cannot repair comes back with a backup.",
 } as const;
 
-/** Of a problem that says nothing of it itself. */
+/** The next step for the operator after a problem. */
 export function nextStepAfter(problem: unknown): string {
   if (problem instanceof CannotOpen) return problem.nextStep;
   return /ENOSPC|EDQUOT|disk is full/.test((problem as Error).message) ? nextSteps.full : nextSteps.damaged;

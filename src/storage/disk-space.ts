@@ -28,7 +28,7 @@ export interface DiskSpace {
   refusalOfUpload(unfinishedBytes: number): Promise<string | undefined>;
 }
 
-/** Of a store that is used alone. */
+/** The disk of a store that is used without a server: it never refuses. */
 export const boundlessDisk: DiskSpace = {
   isFull: false,
   problem: undefined,

@@ -37,7 +37,7 @@ export async function existingRecords<Row extends Stored>(
   return ids.map((id) => found.get(id)!);
 }
 
-/** For the records that one request changes; `field` names them in a refusal (413). */
+/** The bound on the records that one request changes; `field` names them in a refusal (413). */
 export function boundOfChange(field: string): LengthBound {
   const limit = limits.recordsPerChangeLengthMax;
   return new LengthBound(limit, () => {

@@ -1,7 +1,7 @@
-// A points store that checks before each write that the writer still may.
+// A points store that checks before each append that the writer still has its lease.
 import type { PointsStore } from "./points.ts";
 
-/** `check` throws if the writer has lost its lease. */
+/** Calls `check` before each append; `check` throws if the writer has lost its lease. */
 export const fencedPoints = (points: PointsStore, check: () => void): PointsStore => ({
   append: async (batch) => {
     check();

@@ -58,7 +58,7 @@ export const markName = "identity.json";
 export const writeMark = (folder: string, { folder: number, generation }: Mark): Promise<void> =>
   writeChecked(folder, markName, { format, folder: number, generation });
 
-/** Undefined where there is none. Throws for one that is damaged. */
+/** Reads the mark of a folder; undefined if there is none. Throws for a damaged one. */
 export async function readMark(folder: string): Promise<Mark | undefined> {
   const found = await readUnchecked(folder, markName);
   if (found === undefined) return undefined;

@@ -83,7 +83,7 @@ export class RowDeletions {
         hasMore = await this.#catalog.write(project, (tx) => deleteSlice(tx, kind, this.#rowsAtOnce));
         const tookMs = performance.now() - startMs;
         this.#rowsAtOnce = rowsFor(this.#rowsAtOnce, tookMs);
-        // Other writes get as much time. `stop` ends the pause.
+        // Pauses as long as the deletion took, so that other writes get as much time. `stop` ends the pause.
         if (hasMore) await delay(tookMs, undefined, { signal }).catch(() => undefined);
       }
     }

@@ -6,7 +6,7 @@ import type { CatalogReader, Stored, Table } from "./catalog.ts";
 
 const both = ["name", "description"];
 
-/** Without a text, everything that passes the filter; among equally good matches by id. */
+/** The best matches first, equally good ones by id. Without a text, all records that match the filter. */
 export async function searchByText<Row extends Stored>(
   tx: CatalogReader,
   table: Table<Row>,

@@ -30,7 +30,7 @@ export function useIsOnline(): boolean {
 const retryMs = 2_000;
 const away = "The server cannot be reached.";
 
-/** `healthUrl` responds when the server is there. */
+/** Watches the connection to the server by requests to `healthUrl`. */
 export function watchConnection(healthUrl: string): Connection {
   const listeners = new Set<() => void>();
   let online = true;

@@ -88,7 +88,7 @@ export interface Library {
 
 export const installCommand = "npm ci --prefix src/connectors/opcua --omit=dev";
 
-/** Throws (`UsageError`) with the command that installs the library, if it is missing. */
+/** Loads the library. If it is missing, throws a `UsageError` with the command that installs it. */
 export async function loadLibrary(): Promise<Library> {
   const names = ["node-opcua-client", "node-opcua-certificate-manager"];
   try {

@@ -29,7 +29,7 @@ export const isAnyType = (builtInType: number): boolean => builtInType === 24;
 /** Good or uncertain; the upper two bits are the severity. */
 export const isUsable = ({ statusCode }: DataValue): boolean => statusCode.value >>> 30 < 2;
 
-/** Undefined for a value that is not of the kind; a bigint for an integer that no number holds. */
+/** Converts a value; undefined if it is not of the kind, a bigint for an integer that is no exact double. */
 export function plainValueOf(
   { value: variant }: DataValue,
   { kind, names }: { readonly kind: PlainKind; readonly names: ReadonlyMap<number, string> },
@@ -50,7 +50,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
-/** Of 64 bits: the library has the upper and the lower 32. */
+/** An integer of 64 bits: the library has the upper and the lower 32. */
 function integerOf(value: readonly unknown[], dataType: number): bigint | undefined {
   if (value.length !== 2) return undefined;
   const [upper, lower] = value as [number, number];
@@ -65,7 +65,7 @@ function textOf(value: unknown): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** Of the source, else of the server, in ms. Before 1900 a time is missing. */
+/** The time of the source, else of the server, in ms. A time before 1900 counts as missing. */
 export function timeOf({ sourceTimestamp, serverTimestamp }: DataValue, nowMs: number): number {
   for (const time of [sourceTimestamp, serverTimestamp]) {
     const ms = time?.getTime();

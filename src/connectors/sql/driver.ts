@@ -65,7 +65,7 @@ function tableRow(row: DriverRow): SourceTableRow {
   return { texts, values };
 }
 
-/** As JSON has it: digits of an integer that no number holds, ISO 8601, base64. */
+/** Converts a value for JSON: digits of an integer that is no exact double, ISO 8601, base64. */
 function plainOf(value: unknown): unknown {
   if (value === undefined) return null;
   if (typeof value === "bigint") {

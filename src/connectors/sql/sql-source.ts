@@ -31,7 +31,7 @@ interface Position {
 const seenMax = 10_000;
 const retryMs = 5_000;
 
-/** By the protocol of the address. */
+/** The drivers by the protocol of the address. */
 const drivers: Readonly<Record<string, (options: DatabaseOptions) => Promise<PlantDatabase>>> = {
   ...{ "postgres:": openPostgres, "postgresql:": openPostgres },
   ...{ "mysql:": openMysql, "mariadb:": openMysql },

@@ -55,7 +55,7 @@ function stepsOf(path: string): (string | number)[] {
   return steps;
 }
 
-/** Undefined if the text is not JSON. */
+/** Parses JSON; undefined if the text is none. */
 function parsed(text: string): unknown {
   try {
     return parseJson(text);

@@ -65,7 +65,7 @@ function encodeParts(header: Uint8Array, { firstMs }: RowKeys, parts: readonly S
   }
 }
 
-/** Throws `DamagedBlock`. */
+/** Decodes a row and verifies its checksum. Throws `DamagedBlock`. */
 export function decodeRow(keys: RowKeys, header: Uint8Array): ChecksummedRow {
   const words = verifiedWords(keys, header);
   const [blockChecksum, checksum] = [words.at(-2)!, words.at(-1)!];

@@ -53,7 +53,7 @@ export interface SharedBlock {
   readonly index: number;
 }
 
-/** Of one shard: publishes the blocks of one read at a time. */
+/** The shared blocks of one shard: publishes the blocks of one read at a time. */
 export class SharedBlocks {
   readonly #requestHelp: (buffer: SharedArrayBuffer) => void;
   readonly #kernels = new Kernels();

@@ -73,7 +73,7 @@ async function stateOf(
   return key && (await UploadRecord.load(bucket, objectsOf(prefix, key))).state;
 }
 
-/** Undefined for an object that this program has not written. */
+/** The blob of an object; undefined for an object that this program has not written. */
 function keyIn(name: string, prefix: string): BlobKey | undefined {
   const [, project, id] = /^(\d{1,16})\/(\d{1,16})(\/|$)/.exec(name.slice(prefix.length)) ?? [];
   return project === undefined ? undefined : { project: Number(project), id: Number(id) };

@@ -8,7 +8,7 @@ import { partAt } from "./part-sizes.ts";
 import { ChecksumMismatch } from "./retry.ts";
 import type { ObjectBytes, S3Bucket } from "./s3-bucket.ts";
 
-/** Undefined when there is no such object. Its range must not be empty. */
+/** Reads an object or a range of it, which must not be empty; undefined when there is no such object. */
 export async function readObject(
   bucket: S3Bucket,
   key: string,

@@ -16,7 +16,7 @@ export const s3UrlForm = "an address such as s3://bucket/prefix?endpoint=https:/
 
 const parameterNames = ["endpoint", "region", "path-style"] as const;
 
-/** Throws an error that names the invalid part and its value, but never a credential. */
+/** Parses the setting. Throws an error that names the invalid part and its value, but never a credential. */
 export function parseS3Url(value: string): S3Location {
   const url = URL.parse(value);
   if (url?.protocol !== "s3:") throw new Error(`must be ${s3UrlForm}`);

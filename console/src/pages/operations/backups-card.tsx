@@ -5,7 +5,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import type { BackupRun, BackupState } from "./health.ts";
 
-/** `backups` is undefined for a server that makes none. */
+/** Shows the state of backups; `backups` is undefined for a server that makes none. */
 export function BackupsCard({ backups }: { backups: BackupState | undefined }) {
   return (
     <Card role="group" aria-label="Backups">

@@ -43,7 +43,7 @@ export interface BackupRun {
   readonly verification?: "ok" | "damaged" | "failed";
 }
 
-/** `GET /health`; its 503 has a body as well. */
+/** Reads `GET /health`; its 503 has a body as well. */
 export async function readHealth(send: typeof fetch, signal: AbortSignal): Promise<Health> {
   const response = await send(`${baseUrl()}/health`, { signal });
   return (await response.json()) as Health;

@@ -29,7 +29,7 @@ const range = ["inclusiveBegin", "exclusiveEnd"] as const;
 
 const time: readonly ColumnType[] = ["number"];
 
-/** For one run: a comparison keeps the points of its rows for the write. */
+/** The destination of one run: a comparison keeps the points of its rows for the write. */
 export function pointsDestination(action: TransformationAction): RecordDestination {
   const isDeletion = action === "delete";
   let places: Places = new Map();
@@ -96,7 +96,7 @@ async function placesOf(ctx: RequestContext, action: TransformationAction, rows:
   return { found, refused };
 }
 
-/** By the name, external id or id that the rows have. */
+/** The series by the name, external id or id that the rows have. */
 async function seriesOf(
   ctx: RequestContext,
   rows: readonly Candidate[],

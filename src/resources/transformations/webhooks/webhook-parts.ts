@@ -11,7 +11,9 @@ export interface WebhookParts {
   readonly secrets: SecretBox;
 }
 
-/** `secret` has 32 bytes; `outboundNetworks` may be called besides the public internet. */
+/**
+ * The parts that send webhooks. `secret` has 32 bytes; `outboundNetworks` are permitted besides the internet.
+ */
 export function webhookParts(outboundNetworks: readonly string[], secret: Uint8Array): WebhookParts {
   const isAllowed = addressPolicy(outboundNetworks);
   const bounds = { timeoutMs: limits.webhookMsMax, bytesMax: limits.webhookResponseBytesMax };

@@ -61,7 +61,7 @@ export interface SmallResiduals {
   readonly low: Uint32Array;
 }
 
-/** Of one thread. Arrays that it returns are in its memory, until the next block begins. */
+/** The kernels of one thread. Returned arrays are in their memory, and valid until the next block begins. */
 export class Kernels {
   /** Made for the first block. */
   #instance: Instance | undefined;

@@ -5,7 +5,7 @@ export interface ResponseError {
   readonly fields: readonly string[];
 }
 
-/** Undefined when the body is not an error of the API. */
+/** Parses the body of an error of the API; undefined when it is none. */
 export function errorIn(text: string): ResponseError | undefined {
   const error = membersOf(text);
   if (typeof error?.message !== "string") return undefined;

@@ -17,7 +17,7 @@ const sqlStates = {
   indexRow: /^54000$/,
 };
 
-/** Undefined if it is an error of the server itself. */
+/** The refusal for an error of PostgreSQL; undefined if it is an error of this server itself. */
 export function refusalOf(error: unknown): Failure | undefined {
   const { code = "", message = "" } = error as { readonly code?: string; readonly message?: string };
   if (sqlStates.disk.test(code)) return fail("catalog-not-stored", { problem: message });

@@ -45,7 +45,7 @@ const listed = async (db: Db) => {
 
 type Run = <Result>(work: (db: Db) => Promise<Result>) => Promise<Result>;
 
-/** `write` and `read` run a transaction each. */
+/** Server leases in PostgreSQL; `write` and `read` run a transaction each. */
 export const serverLeases = ({ write, read }: { readonly write: Run; readonly read: Run }): ServerLeases => ({
   grant: () => write(granted),
   renew: (number) => write((db) => renewed(db, number)),
