@@ -1,9 +1,12 @@
-// The compiled kernels beside their source.
+// The compiled kernels beside their sources.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { kernelsSource as lineKernelSource } from "../../src/influx/line-kernel-binary.ts";
 import { kernelsSource } from "../../src/storage/embedded-points/codec/kernels-binary.ts";
 import { sourceHash } from "./build.ts";
 
-test("the compiled kernels are those of their source", () => {
-  assert.equal(kernelsSource, sourceHash(), "npm run kernels compiles them");
+test("the compiled kernels are those of their sources", () => {
+  const hint = "npm run kernels compiles them";
+  assert.equal(kernelsSource, sourceHash("kernels.ts"), hint);
+  assert.equal(lineKernelSource, sourceHash("lines.ts"), hint);
 });

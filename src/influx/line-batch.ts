@@ -1,6 +1,7 @@
 // The points of a slice with their resolved series: refuses lines, and makes the batch to append.
 import { freeChunk } from "../lib/free-memory.ts";
 import { shortened } from "../lib/text.ts";
+import type { WritePlan } from "../resources/timeseries/series-cache.ts";
 import type { SeriesRef } from "../resources/timeseries/timeseries.ts";
 import type { PointBatch } from "../storage/points.ts";
 import type { LineColumns } from "./line-columns.ts";
@@ -18,15 +19,25 @@ type Resolved = SeriesRef | string | undefined;
 
 export class LineBatch {
   readonly #columns: LineColumns;
+  readonly #names: readonly SeriesName[];
+  /** Of the whole slice, if no series was missing. */
+  readonly #plan: WritePlan | undefined;
   /** By number: the series, the reason why there is none, or undefined if it is missing. */
   readonly #series: Resolved[];
   /** The reasons of lines that are not stored. */
   readonly #refused = new Map<number, string>();
   #made: PointBatch = {};
 
-  constructor(columns: LineColumns, series: readonly Resolved[]) {
+  constructor(columns: LineColumns, names: readonly SeriesName[], series: WritePlan | readonly Resolved[]) {
     this.#columns = columns;
-    this.#series = [...series];
+    this.#names = names;
+    this.#plan = "ids" in series ? series : undefined;
+    this.#series = "ids" in series ? [...series.series] : [...series];
+  }
+
+  /** Whether all points are numbers of series that hold numbers: then no line is refused. */
+  get #isNumeric(): boolean {
+    return this.#plan?.isNumeric === true && this.#columns.strings.length === 0;
   }
 
   /** In the order of the lines. */
@@ -36,6 +47,7 @@ export class LineBatch {
 
   /** Refuses lines with values of another kind than that of their series, and those without a series. */
   refuseWrongKinds(): void {
+    if (this.#isNumeric) return;
     const { count, series, lines, values, strings } = this.#columns;
     const isRefusing = this.#series.map((one) => typeof one === "string" || one?.isString === true);
     if (isRefusing.includes(true))
@@ -50,7 +62,7 @@ export class LineBatch {
   #refuse(line: number, number: number, value: number | string): void {
     if (this.#refused.has(line)) return;
     const series = this.#series[number]!;
-    const { field, measurement, name } = this.#columns.names[number]!;
+    const { field, measurement, name } = this.#names[number]!;
     const [got, existing] = typeof value === "string" ? ["string", "float"] : ["float", "string"];
     const conflict =
       `field type conflict: input field "${field}" on measurement "${measurement}" is type ${got}, ` +
@@ -60,7 +72,7 @@ export class LineBatch {
 
   /** The missing series of lines that are stored, with the kind of the first value. */
   missing(): MissingSeries[] {
-    const { count, series, lines, strings, names } = this.#columns;
+    const { count, series, lines, strings } = this.#columns;
     const found = new Map<number, { readonly line: number; readonly isString: boolean }>();
     const add = (number: number, line: number, isString: boolean) => {
       if (this.#series[number] !== undefined || this.#refused.has(line)) return;
@@ -70,7 +82,7 @@ export class LineBatch {
     for (let at = 0; at < count; at += 1) add(series[at]!, lines[at]!, false);
     for (const { series: number, line } of strings) add(number, line, true);
     const inOrder = [...found].sort(([, a], [, b]) => a.line - b.line);
-    return inOrder.map(([number, { isString }]) => ({ number, name: names[number]!, isString }));
+    return inOrder.map(([number, { isString }]) => ({ number, name: this.#names[number]!, isString }));
   }
 
   /** Adds series that were created, or the reasons why they were not, by number. */
@@ -82,10 +94,9 @@ export class LineBatch {
   points(): PointBatch {
     const { count, series, lines, times, values } = this.#columns;
     const strings = this.#columns.strings.filter(({ line }) => !this.#refused.has(line));
-    if (this.#series.length === 1 && strings.length === 0 && this.#refused.size === 0)
-      return this.#onlySeries(this.#series[0] as SeriesRef);
+    if (this.#plan && this.#isNumeric && this.#isInOrder) return this.#wholeColumns(this.#plan);
     const isStored = (at: number) => this.#refused.size === 0 || !this.#refused.has(lines[at]!);
-    const runs = new Runs(this.#series);
+    const runs = new Runs(this.#plan?.ids ?? this.#series.map(idOf));
     for (let at = 0; at < count; at += 1) if (isStored(at)) runs.count(series[at]!);
     const stored = runs.start();
     const [sortedTimes, sortedValues] = [new Float64Array(stored), new Float64Array(stored)];
@@ -102,22 +113,26 @@ export class LineBatch {
     return this.#made;
   }
 
-  /** All points are numbers of one series. */
-  #onlySeries({ id }: SeriesRef): PointBatch {
-    const { count, times, values } = this.#columns;
+  /** Whether the points of each series follow each other, as in a scan cycle, or a part of one series. */
+  get #isInOrder(): boolean {
+    const { count, series } = this.#columns;
+    for (let at = 1; at < count; at += 1) if (series[at]! < series[at - 1]!) return false;
+    return true;
+  }
+
+  /** The points are in one run for each series already. */
+  #wholeColumns({ ids }: WritePlan): PointBatch {
+    const { count, series, times, values } = this.#columns;
+    const ends = new Uint32Array(ids.length);
+    for (let at = 0; at < count; at += 1) ends[series[at]!] = at + 1;
     this.#made = {
-      numbers: {
-        times: times.slice(0, count),
-        values: values.slice(0, count),
-        series: Float64Array.of(id),
-        ends: Uint32Array.of(count),
-      },
+      numbers: { times: times.slice(0, count), values: values.slice(0, count), series: ids, ends },
     };
     return this.#made;
   }
 
   #stringRuns(strings: LineColumns["strings"]): NonNullable<PointBatch["strings"]> {
-    const runs = new Runs(this.#series);
+    const runs = new Runs(this.#plan?.ids ?? this.#series.map(idOf));
     for (const { series } of strings) runs.count(series);
     const times = new Float64Array(runs.start());
     const values = new Array<string>(times.length).fill("");
@@ -136,15 +151,19 @@ export class LineBatch {
   }
 }
 
+/** Not a number for a series without an id: no point of it is stored. */
+const idOf = (one: Resolved): number => (typeof one === "object" ? one.id : Number.NaN);
+
 /** Sorts points by series: first counts them, then gives each its position. */
 class Runs {
-  readonly #series: readonly Resolved[];
+  /** By number. */
+  readonly #ids: ArrayLike<number>;
   /** First the number of points of each series, then the position of its next point. */
   readonly #positions: Uint32Array;
 
-  constructor(series: readonly Resolved[]) {
-    this.#series = series;
-    this.#positions = new Uint32Array(series.length);
+  constructor(ids: ArrayLike<number>) {
+    this.#ids = ids;
+    this.#positions = new Uint32Array(ids.length);
   }
 
   count(series: number): void {
@@ -174,7 +193,7 @@ class Runs {
     for (let number = 0, start = 0; number < positions.length; number += 1) {
       const end = positions[number]!;
       if (end === start) continue;
-      series[count] = (this.#series[number] as SeriesRef).id;
+      series[count] = this.#ids[number]!;
       ends[count] = end;
       count += 1;
       start = end;

@@ -1,6 +1,14 @@
 // The points of one slice of lines in columns, as scanned, and the memory for them that requests share.
 import { freeChunk } from "../lib/free-memory.ts";
-import type { SeriesName } from "./series-names.ts";
+
+/** Points of numbers, and the indexes of names that had no number in the slice before. */
+export interface ScannedPoints {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly lines: Uint32Array;
+  readonly series: Uint32Array;
+  readonly names: Uint32Array;
+}
 
 /** Columns that grow. Point `i` is `values[i]` at `times[i]` of the series number `series[i]`. */
 export class LineColumns {
@@ -11,22 +19,41 @@ export class LineColumns {
   lines = new Uint32Array(1024);
   count = 0;
   readonly strings: StringPoint[] = [];
-  /** The distinct series of the slice, by their numbers. */
-  readonly names: SeriesName[] = [];
+  /** Of the distinct series of the slice, by their numbers: the indexes of their names. */
+  #names = new Uint32Array(1024);
+  nameCount = 0;
 
   clear(): void {
     this.count = 0;
     this.strings.length = 0;
-    this.names.length = 0;
+    this.nameCount = 0;
   }
 
-  /** The number of the series in the slice. */
-  numberOf(name: SeriesName, slice: number): number {
-    if (name.slice === slice) return name.number;
-    name.slice = slice;
-    name.number = this.names.length;
-    this.names.push(name);
-    return name.number;
+  /** The indexes of the names, by the numbers of the series; valid until the next name. */
+  get names(): Uint32Array {
+    return this.#names.subarray(0, this.nameCount);
+  }
+
+  /** Adds a series; returns its number in the slice. */
+  addName(index: number): number {
+    if (this.nameCount === this.#names.length) this.#names = doubled(this.#names);
+    this.#names[this.nameCount] = index;
+    this.nameCount += 1;
+    return this.nameCount - 1;
+  }
+
+  /** Adds copies of the points. */
+  add({ times, values, lines, series, names }: ScannedPoints): void {
+    const { count, nameCount } = this;
+    while (count + times.length > this.times.length) this.grow();
+    while (nameCount + names.length > this.#names.length) this.#names = doubled(this.#names);
+    this.times.set(times, count);
+    this.values.set(values, count);
+    this.lines.set(lines, count);
+    this.series.set(series, count);
+    this.#names.set(names, nameCount);
+    this.count += times.length;
+    this.nameCount += names.length;
   }
 
   /** Doubles the space for points. */

@@ -34,12 +34,13 @@ function scan(bytes: Buffer, precision: string, names = new SeriesNames()): Scan
   while (!scanner.isAtEnd) {
     scanner.scanSlice();
     const { count, lines, series, times, values, strings } = columns;
-    const nameOf = (number: number) => columns.names[number]!.name;
+    const list = names.listOf(columns.names);
+    const nameOf = (number: number) => list.names[number]!.name;
     for (let at = 0; at < count; at += 1)
       points.push([lines[at]!, nameOf(series[at]!), times[at]!, values[at]!]);
     for (const one of strings) points.push([one.line, nameOf(one.series), one.timeMs, one.value]);
     const used = new Set([...series.subarray(0, count), ...strings.map((one) => one.series)]);
-    assert.equal(used.size, columns.names.length, "only series with points have a number");
+    assert.equal(used.size, columns.nameCount, "only series with points have a number");
   }
   return { points: sorted(points), refused };
 }

@@ -2,14 +2,14 @@
 //
 // A line is `measurement,tag=value field=1,other="x" 1700000000000000000`. Names come from a cache by their
 // bytes, and clients send the same lines in each cycle, so the scanner first compares a line with the one
-// that followed last time. It makes no string for a number. `scanRepeatedLines` reads most lines.
+// that followed last time. It makes no string for a number. `LineKernel` reads most lines.
 import { textOf } from "../lib/utf8.ts";
 import { limits } from "../limits.ts";
 import { excerpt, isAt, isValueEnd, lineEnd, newlinesIn, stringEnd } from "./line-bytes.ts";
 import type { LineColumns } from "./line-columns.ts";
+import type { LineKernel } from "./line-kernel.ts";
 import { scanPlainNumber } from "./plain-number.ts";
 import type { Precision } from "./precision.ts";
-import { type LineBytes, scanRepeatedLines } from "./repeated-lines.ts";
 import { HeadNames, isEscapable, type NameTable, type SeriesName, type SeriesNames } from "./series-names.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -43,7 +43,6 @@ interface ScannerOptions {
 
 export class LineScanner {
   readonly #bytes: Buffer;
-  readonly #lines: LineBytes;
   readonly #names: SeriesNames;
   readonly #table: NameTable;
   readonly #columns: LineColumns;
@@ -52,7 +51,9 @@ export class LineScanner {
   readonly #refuse: ScannerOptions["refuse"];
   #at = 0;
   #line = 1;
+  /** Of the last line, while its kernel is in use. */
   #head: HeadNames | undefined;
+  #kernel: LineKernel | undefined;
   /** Why the line is not valid. */
   #problem = "";
   /** The number that was read last. */
@@ -68,7 +69,6 @@ export class LineScanner {
 
   constructor(bytes: Buffer, options: ScannerOptions) {
     this.#bytes = bytes;
-    this.#lines = { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length) };
     this.#names = options.names;
     this.#table = options.table;
     this.#columns = options.columns;
@@ -85,18 +85,20 @@ export class LineScanner {
   scanSlice(): void {
     const columns = this.#columns;
     const bytes = this.#bytes;
-    const slice = this.#names.nextSlice();
+    const { slice, kernel } = this.#names.nextSlice();
+    if (this.#kernel !== kernel) this.#head = undefined;
+    this.#kernel = kernel;
     columns.clear();
     const pointsMax = limits.pointsPerWriteMax - limits.influxFieldsPerLineMax;
     const end = Math.min(bytes.length, this.#at + limits.insertScanBytesMax);
     for (let left = pointsMax; this.#at < end && left > 0; ) {
-      left = this.#scanRepeated({ slice, end, left });
+      left = this.#scanRepeated(kernel, { slice, end, left });
       if (this.#at >= end || left <= 0) break;
       const start = this.#at;
       const [numbers, strings] = [columns.count, columns.strings.length];
       const { made } = this.#names;
       const isValid = this.#scanLine();
-      if (isValid) this.#commit(slice, numbers, strings);
+      if (isValid) this.#commit((name) => kernel.numberOf(name.place, slice, columns), numbers, strings);
       else this.#refuseLine(start, numbers, strings);
       if (!isValid || this.#stringNames.length > 0) this.#line += newlinesIn(bytes, start, this.#at);
       this.#numberNames.length = 0;
@@ -109,13 +111,19 @@ export class LineScanner {
   }
 
   /** Reads the next lines as far as they repeat earlier ones. Returns how much is left of the slice. */
-  #scanRepeated({ slice, end, left }: { slice: number; end: number; left: number }): number {
-    const position = { at: this.#at, line: this.#line, head: this.#head, left, cutPoints: this.cutPoints };
-    const options = { columns: this.#columns, precision: this.#precision, slice, end };
-    scanRepeatedLines(this.#lines, position, options);
+  #scanRepeated(
+    kernel: LineKernel,
+    { slice, end, left }: { slice: number; end: number; left: number },
+  ): number {
+    if (this.#head === undefined) return left;
+    const { place } = this.#head;
+    const position = { at: this.#at, line: this.#line, head: place, left, cutPoints: this.cutPoints };
+    kernel.scanRepeated(this.#bytes, position, {
+      ...{ columns: this.#columns, precision: this.#precision, slice, end },
+    });
     this.#at = position.at;
     this.#line = position.line;
-    this.#head = position.head;
+    this.#head = this.#names.headAt(position.head);
     this.cutPoints = position.cutPoints;
     return position.left;
   }
@@ -148,7 +156,7 @@ export class LineScanner {
       const field = this.#scanField(head, i);
       if (!field || !this.#scanValue(field)) return undefined;
       if (bytes[this.#at] !== comma) {
-        head.fields.length = i + 1;
+        head.endLine(i + 1);
         break;
       }
       this.#at += 1;
@@ -157,18 +165,18 @@ export class LineScanner {
   }
 
   /** Gives the points of a valid line their time and the numbers of their series. */
-  #commit(slice: number, numbers: number, strings: number): void {
+  #commit(numberOf: (name: SeriesName) => number, numbers: number, strings: number): void {
     const columns = this.#columns;
     const timeMs = this.#timeMs;
     for (let at = numbers; at < columns.count; at += 1) {
       columns.times[at] = timeMs;
       columns.lines[at] = this.#line;
-      columns.series[at] = columns.numberOf(this.#numberNames[at - numbers]!, slice);
+      columns.series[at] = numberOf(this.#numberNames[at - numbers]!);
     }
     for (let at = strings; at < columns.strings.length; at += 1) {
       const point = columns.strings[at]!;
       point.timeMs = timeMs;
-      point.series = columns.numberOf(this.#stringNames[at - strings]!, slice);
+      point.series = numberOf(this.#stringNames[at - strings]!);
     }
     if (this.#isCut) this.cutPoints += columns.count - numbers + columns.strings.length - strings;
     this.#isCut = false;
@@ -204,7 +212,7 @@ export class LineScanner {
   #scanField(head: HeadNames, i: number): SeriesName | undefined {
     const bytes = this.#bytes;
     const from = this.#at;
-    const expected = head.fields[i];
+    const expected = head.fieldAt(i);
     if (expected && isAt(bytes, from, expected.key) && bytes[from + expected.key.length] === equals) {
       this.#at = from + expected.key.length + 1;
       return expected;

@@ -2,18 +2,21 @@
 //
 // An entry depends on the bytes and the template only, so no change of series, assets or rights makes it out
 // of date: names are resolved to ids in each request, by the cache of series. When the entries reach
-// `limits.influxNamesBytesMax`, all are dropped.
+// `limits.influxNamesBytesMax`, all are dropped before the next slice of lines.
+import { LruCache } from "../lib/lru-cache.ts";
 import { compareText } from "../lib/text.ts";
 import { textOf } from "../lib/utf8.ts";
 import { limits } from "../limits.ts";
-import { LeadingBytes } from "./leading-bytes.ts";
+import { LineKernel, type RecordPlace } from "./line-kernel.ts";
 import type { LineSeries, NameTemplate } from "./name-template.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
 const [comma, equals, space, backslash] = [code(","), code("="), code(" "), code("\\")];
 
-/** The memory of an entry besides its bytes, with the words of a field's leading bytes. */
+/** The memory of an entry besides its bytes, with its records in the kernel. */
 const entryBytes = 600;
+/** The kernel knows slices by numbers of 32 bits. */
+const slicesMax = 2 ** 32 - 1;
 
 /** Heads with one hash; more would make a search long. */
 const sameHashMax = 4;
@@ -27,13 +30,15 @@ export class SeriesName implements LineSeries {
   readonly problem: string | undefined;
   /** The bytes of the field's key. */
   readonly key: Buffer;
-  /** The slice that numbered it last, and its number there. */
-  slice = -1;
-  number = 0;
+  /** Its record in the kernel. */
+  readonly place: RecordPlace;
+  /** The records of the field as the first one of a line, and as a later one. */
+  readonly #fieldPlaces: { first?: RecordPlace; later?: RecordPlace } = {};
 
-  constructor(head: HeadNames, key: Buffer, { field, problem, name }: NamedField) {
+  constructor(head: HeadNames, key: Buffer, { field, problem, name, place }: PlacedField) {
     this.head = head;
     this.key = key;
+    this.place = place;
     this.field = field;
     this.name = name;
     this.problem = problem;
@@ -46,6 +51,26 @@ export class SeriesName implements LineSeries {
   get tags(): LineSeries["tags"] {
     return this.head.tags;
   }
+
+  /** The record of the field at this position of a line. */
+  placeAt(position: number, kernel: LineKernel): RecordPlace {
+    const before = position === 0 ? [this.head.bytes, Buffer.from(" ")] : [Buffer.from(",")];
+    const which = position === 0 ? "first" : "later";
+    const added = () => kernel.addField(this.place, Buffer.concat([...before, this.key, Buffer.from("=")]));
+    this.#fieldPlaces[which] ??= added();
+    return this.#fieldPlaces[which];
+  }
+}
+
+/** The series of a slice, by their numbers. */
+export interface NameList {
+  readonly names: readonly SeriesName[];
+  /** The names of the series. The same slices have the same array. */
+  readonly keys: readonly string[];
+}
+
+interface PlacedField extends NamedField {
+  readonly place: RecordPlace;
 }
 
 interface NamedField {
@@ -59,24 +84,55 @@ export class HeadNames {
   readonly bytes: Buffer;
   readonly measurement: string;
   readonly tags: LineSeries["tags"];
+  /** Its record in the kernel. */
+  readonly place: RecordPlace;
+  readonly #kernel: LineKernel;
   /** The fields of the last lines, by their position in the line. */
-  readonly fields: SeriesName[] = [];
-  /** What precedes the value of each field in the line. */
-  readonly leading: LeadingBytes[] = [];
+  readonly #fields: SeriesName[] = [];
+  #isChanged = false;
   /** The head of the line that followed it last. */
-  next: HeadNames | undefined;
+  #next: HeadNames | undefined;
   readonly byKey = new Map<string, SeriesName>();
 
-  constructor(bytes: Buffer, { measurement, tags }: Pick<LineSeries, "measurement" | "tags">) {
+  constructor(
+    bytes: Buffer,
+    { measurement, tags }: Pick<LineSeries, "measurement" | "tags">,
+    kernel: LineKernel,
+  ) {
     this.bytes = bytes;
     this.measurement = measurement;
     this.tags = tags;
+    this.#kernel = kernel;
+    this.place = kernel.addHead();
+  }
+
+  get next(): HeadNames | undefined {
+    return this.#next;
+  }
+
+  set next(head: HeadNames) {
+    this.#next = head;
+    this.#kernel.linkHeads(this.place, head.place);
+  }
+
+  fieldAt(position: number): SeriesName | undefined {
+    return this.#fields[position];
   }
 
   setField(position: number, name: SeriesName): void {
-    this.fields[position] = name;
-    const before = position === 0 ? [this.bytes, Buffer.from(" ")] : [Buffer.from(",")];
-    this.leading[position] = new LeadingBytes(Buffer.concat([...before, name.key, Buffer.from("=")]));
+    this.#fields[position] = name;
+    this.#isChanged = true;
+  }
+
+  /** Call after a whole line with so many fields. */
+  endLine(count: number): void {
+    if (!this.#isChanged && this.#fields.length === count) return;
+    this.#isChanged = false;
+    this.#fields.length = count;
+    this.#kernel.linkFields(
+      this.place,
+      this.#fields.map((field, position) => field.placeAt(position, this.#kernel)),
+    );
   }
 }
 
@@ -96,15 +152,41 @@ export interface Span {
 /** One for each server. */
 export class SeriesNames {
   readonly #tables = new Map<string, NameTable>();
+  #kernel = new LineKernel();
+  /** All series, by their indexes. */
+  #names: SeriesName[] = [];
+  readonly #heads = new Map<RecordPlace, HeadNames>();
+  /** The lists of slices that are likely to be repeated, by their first index. */
+  #lists = new LruCache<number, IndexedList>(limits.writePlansMax);
   #bytes = 0;
   #slices = 0;
   /** How many entries were made since the start. */
   made = 0;
 
-  /** A number that no slice has had. */
-  nextSlice(): number {
+  /**
+   * A slice, with a number that the kernel has not had, and the kernel for it. Drops all entries if they take
+   * too much memory, so that those of one slice belong together.
+   */
+  nextSlice(): { readonly slice: number; readonly kernel: LineKernel } {
+    if (this.#bytes > limits.influxNamesBytesMax || this.#slices === slicesMax) this.#dropAll();
     this.#slices += 1;
-    return this.#slices;
+    return { slice: this.#slices, kernel: this.#kernel };
+  }
+
+  /** The head with this record. */
+  headAt(place: RecordPlace): HeadNames {
+    return this.#heads.get(place)!;
+  }
+
+  /** The series with these indexes. */
+  listOf(indexes: Uint32Array): NameList {
+    const existing = indexes.length > 0 ? this.#lists.get(indexes[0]!) : undefined;
+    if (existing && isSameList(existing.indexes, indexes)) return existing;
+    const names = Array.from(indexes, (index) => this.#names[index]!);
+    const list = { names, keys: names.map(({ name }) => name) };
+    if (indexes.length > 0 && indexes.length <= limits.writePlanSeriesMax)
+      this.#lists.set(indexes[0]!, { ...list, indexes: indexes.slice() });
+    return list;
   }
 
   /** The names of a template, which depend on the database if the template names it. */
@@ -118,14 +200,22 @@ export class SeriesNames {
     return created;
   }
 
-  /** Counts the memory of an entry, and drops all entries if there is no space for it. */
+  /** Counts the memory of an entry. */
   #reserve(bytes: number): void {
     this.made += 1;
     this.#bytes += bytes + entryBytes;
-    if (this.#bytes <= limits.influxNamesBytesMax) return;
+  }
+
+  /** A scanner may continue with the table that it has. */
+  #dropAll(): void {
     for (const { heads } of this.#tables.values()) heads.clear();
     this.#tables.clear();
+    this.#kernel = new LineKernel();
+    this.#names = [];
+    this.#heads.clear();
+    this.#lists = new LruCache(limits.writePlansMax);
     this.#bytes = 0;
+    this.#slices = 0;
   }
 
   /** The head with these bytes, or why it is not valid; `hash` is any hash of them. */
@@ -135,8 +225,9 @@ export class SeriesNames {
     if (existing) return existing;
     const parsed = parseHead(bytes, { from, to });
     if (typeof parsed === "string") return parsed;
-    const created = new HeadNames(Buffer.from(bytes.subarray(from, to)), parsed);
+    const created = new HeadNames(Buffer.from(bytes.subarray(from, to)), parsed, this.#kernel);
     this.#reserve(4 * (to - from));
+    this.#heads.set(created.place, created);
     table.heads.set(hash, [created, ...(sameHash ?? [])].slice(0, sameHashMax));
     return created;
   }
@@ -151,12 +242,24 @@ export class SeriesNames {
     if (field === "") return "missing field key";
     if (field === "time") return "invalid field name: time is the time of the point";
     const named = nameOf(table, { ...head, measurement: head.measurement, field });
-    const created = new SeriesName(head, Buffer.from(bytes.subarray(from, to)), named);
+    const place = this.#kernel.addName(this.#names.length);
+    const created = new SeriesName(head, Buffer.from(bytes.subarray(from, to)), { ...named, place });
+    this.#names.push(created);
     this.#reserve(head.bytes.length + 4 * (to - from) + 2 * named.name.length);
     if (head.byKey.size >= limits.influxFieldsPerLineMax) head.byKey.clear();
     head.byKey.set(key, created);
     return created;
   }
+}
+
+interface IndexedList extends NameList {
+  readonly indexes: Uint32Array;
+}
+
+function isSameList(one: Uint32Array, other: Uint32Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
+  return true;
 }
 
 /** Whether the bytes from `from` to `to` are those of `expected`. */

@@ -11,6 +11,7 @@ import { LineScanner } from "./line-scanner.ts";
 import type { NameTemplate } from "./name-template.ts";
 import type { Precision } from "./precision.ts";
 import { RefusedLines } from "./refused-lines.ts";
+import type { NameList } from "./series-names.ts";
 
 export interface WriteOptions extends AssetLinks {
   readonly precision: Precision;
@@ -47,7 +48,7 @@ export async function writeLines(
   while (!scanner.isAtEnd) {
     ctx.signal.throwIfAborted();
     scanner.scanSlice();
-    await storeSlice(ctx, columns, { options, refused });
+    await storeSlice(ctx, columns, { list: names.listOf(columns.names), options, refused });
     if (!scanner.isAtEnd) await slice.next();
   }
   pool.putBack(columns);
@@ -56,16 +57,18 @@ export async function writeLines(
 }
 
 interface Storing {
+  /** The series of the slice. */
+  readonly list: NameList;
   readonly options: WriteOptions;
   readonly refused: RefusedLines;
 }
 
 /** Stores the points of a slice, except those of lines that their series refuse. */
 async function storeSlice(ctx: RequestContext, columns: LineColumns, storing: Storing): Promise<void> {
-  if (columns.names.length === 0) return;
-  const keys = columns.names.map(({ name }) => name);
+  const { names, keys } = storing.list;
+  if (keys.length === 0) return;
   const { plan, series } = await tryPlanWrite(ctx, keys, ctx.seriesCache.planOf(ctx.projectId, keys));
-  const batch = new LineBatch(columns, series);
+  const batch = new LineBatch(columns, names, plan ?? series);
   batch.refuseWrongKinds();
   if (plan === undefined) await addMissing(ctx, batch, storing.options);
   for (const [line, reason] of batch.refused) storing.refused.add(line, () => reason);

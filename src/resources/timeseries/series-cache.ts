@@ -102,6 +102,7 @@ export class SeriesCache {
   /** The plan of the last list that equals this one. Check it with `use`. */
   planOf(projectId: ProjectId, keys: readonly SeriesKey[]): WritePlan | undefined {
     const plan = this.planStartingWith(projectId, keys[0]!);
+    if (plan?.keys === keys) return plan;
     if (plan?.keys.length !== keys.length) return undefined;
     for (let at = 0; at < keys.length; at += 1) if (plan.keys[at] !== keys[at]) return undefined;
     return plan;

@@ -3,6 +3,7 @@
 // scripts/kernels/kernels.ts is their source, and compiles to kernels-binary.ts. They take a third of the
 // time of the same loops in JavaScript, which checks the bounds of each access and has no words of 64 bits.
 import { invariant } from "../../../lib/invariant.ts";
+import { instantiated, memoryPageBytes, type WebAssemblyMemory } from "../../../lib/web-assembly.ts";
 import { decodeSummary, type Summary, summaryFields } from "../../summary.ts";
 import { kernelsBinary } from "./kernels-binary.ts";
 
@@ -10,7 +11,7 @@ import { kernelsBinary } from "./kernels-binary.ts";
 type Kernel = (...numbers: readonly number[]) => number;
 
 interface Instance {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly memory: WebAssemblyMemory;
   readonly decodeSymbols: Kernel;
   readonly unpack: Kernel;
   readonly fillResiduals: Kernel;
@@ -21,13 +22,6 @@ interface Instance {
   readonly summarise: Kernel;
 }
 
-/** Node has it; its types do not. */
-declare const WebAssembly: {
-  readonly Module: new (binary: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: unknown };
-};
-
-const pageBytes = 2 ** 16;
 /** The bytes that a kernel stores or loads at once. */
 const alignment = 16;
 /** A kernel also reads bytes beside packed bits, but uses none of them. */
@@ -70,10 +64,10 @@ export class Kernels {
 
   /** Begins a block, which needs at most so many bytes. */
   begin(bytes: number): void {
-    this.#instance ??= instantiate();
+    this.#instance ??= instantiated<Instance>(kernelsBinary);
     const { memory } = this.#instance;
     this.#used = firstByte;
-    const missing = Math.ceil((bytes + firstByte - memory.buffer.byteLength) / pageBytes);
+    const missing = Math.ceil((bytes + firstByte - memory.buffer.byteLength) / memoryPageBytes);
     if (missing > 0) memory.grow(missing);
   }
 
@@ -173,9 +167,4 @@ export class Kernels {
     this.#used = Math.ceil((at + bytes + besideBytes) / alignment) * alignment;
     return at;
   }
-}
-
-function instantiate(): Instance {
-  const compiled = new WebAssembly.Module(Buffer.from(kernelsBinary, "base64"));
-  return new WebAssembly.Instance(compiled).exports as Instance;
 }
