@@ -82,6 +82,11 @@ export interface AggregateQuery extends TimeRange {
    * buckets.
    */
   readonly bucketMs: number;
+  /**
+   * Points outside of it do not count. It begins in the first bucket and ends in the last one. Only for
+   * aggregates that depend on the points of a bucket alone (`needsNeighbours`).
+   */
+  readonly clip?: TimeRange;
   readonly aggregates: readonly BucketValue[];
   /** The result has fewer buckets than this only when fewer exist. */
   readonly limit: number;

@@ -1,6 +1,8 @@
 // Random writes, deletions and reads of a points store: each result equals that of the naive store, bit for
 // bit, and aggregates to 1e-9.
 import assert from "node:assert/strict";
+import type { TimeRange } from "../../src/lib/time.ts";
+import { needsNeighbours } from "../../src/storage/aggregation.ts";
 import { NaivePointsStore } from "../../src/storage/conformance/naive-points.ts";
 import { batchOf } from "../../src/storage/conformance/points.ts";
 import {
@@ -120,18 +122,26 @@ export class RandomOperations {
   async #aggregate(): Promise<void> {
     const bucketMs = this.#whole(1, 3000);
     const startMs = this.#whole(-spanMs / 5, spanMs);
+    const endMs = startMs + bucketMs * this.#whole(1, 20);
+    const names = aggregateNames.filter(() => this.chance(0.5));
+    const ownNames = names.filter((name) => !needsNeighbours({ aggregates: [name] }));
+    const clip = this.chance(0.4) && this.#clip(startMs, endMs, bucketMs);
     const query: Omit<AggregateQuery, "series"> = {
       isStep: this.chance(0.5),
-      startMs,
-      endMs: startMs + bucketMs * this.#whole(1, 20),
-      bucketMs,
-      aggregates: aggregateNames.filter(() => this.chance(0.5)),
+      ...{ startMs, endMs, bucketMs },
+      ...(clip ? { clip, aggregates: ownNames } : { aggregates: names }),
       limit: this.#whole(1, 25),
     };
     const one = numberSeries[this.#whole(0, numberSeries.length - 1)]!;
     // The same buckets of several series, as a frame reads them.
     const all = this.chance(0.5) ? [one] : [one, ...numberSeries];
     await Promise.all(all.map((series) => this.#compareAggregates({ ...query, series })));
+  }
+
+  /** From a time of the first bucket to one of the last, which may be the same bucket. */
+  #clip(startMs: number, endMs: number, bucketMs: number): TimeRange {
+    const fromMs = startMs + this.#whole(0, bucketMs - 1);
+    return { startMs: fromMs, endMs: Math.max(fromMs, endMs - this.#whole(0, bucketMs - 1)) };
   }
 
   async #compareAggregates(query: AggregateQuery): Promise<void> {

@@ -3,6 +3,7 @@ import type { RequestContext } from "../../context.ts";
 import { bucketStarts } from "../../lib/clock-buckets.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
+import { needsNeighbours } from "../../storage/aggregation.ts";
 import type { BucketValue } from "../../storage/points.ts";
 import type { TimeGrouping } from "./ast.ts";
 import type { ResultCell } from "./conditions.ts";
@@ -15,12 +16,15 @@ export interface Buckets {
   readonly times: Float64Array;
   /** Where the points of each bucket begin, and after the last one where they end. */
   readonly bounds: Float64Array;
+  /** The same if the range cut no bucket. */
+  readonly wholeBounds: Float64Array;
 }
 
 /** One bucket of the whole range. */
 export const oneBucket = ({ startMs, endMs }: TimeRange, rowMs: number): Buckets => ({
   times: Float64Array.of(rowMs),
   bounds: Float64Array.of(startMs, endMs),
+  wholeBounds: Float64Array.of(startMs, endMs),
 });
 
 /**
@@ -29,15 +33,23 @@ export const oneBucket = ({ startMs, endMs }: TimeRange, rowMs: number): Buckets
  */
 export function bucketsOf({ startMs, endMs }: TimeRange, grouping: TimeGrouping, timeZone: string): Buckets {
   const times: number[] = [];
+  let wholeEndMs = endMs;
   for (const bucketMs of startMs < endMs ? bucketStarts(startMs, { timeZone, ...grouping }) : []) {
-    if (bucketMs >= endMs) break;
+    if (bucketMs >= endMs) {
+      wholeEndMs = bucketMs;
+      break;
+    }
     if (times.length === limits.influxBucketsMax)
       throw statementProblem(
         `GROUP BY time gives more than ${limits.influxBucketsMax} buckets: use a longer interval`,
       );
     times.push(bucketMs);
   }
-  return { times: Float64Array.from(times), bounds: Float64Array.from([startMs, ...times.slice(1), endMs]) };
+  return {
+    times: Float64Array.from(times),
+    bounds: Float64Array.from([startMs, ...times.slice(1), endMs]),
+    wholeBounds: Float64Array.from([...times, wholeEndMs]),
+  };
 }
 
 /** Consecutive buckets of one length. */
@@ -47,7 +59,7 @@ interface Run {
   readonly bucketMs: number;
 }
 
-function runsOf({ bounds }: Buckets): Run[] {
+function runsOf(bounds: Float64Array): Run[] {
   const runs: Run[] = [];
   for (let from = 0; from < bounds.length - 1; ) {
     const bucketMs = bounds[from + 1]! - bounds[from]!;
@@ -71,17 +83,23 @@ export async function readBuckets(
   const columns = new Map(
     aggregates.map((name) => [name, new Float64Array(buckets.times.length).fill(Number.NaN)]),
   );
+  // Where the points of a bucket are enough, buckets that the range cuts are read with the others.
+  const isClipped = !needsNeighbours({ aggregates });
+  const bounds = isClipped ? buckets.wholeBounds : buckets.bounds;
+  const [firstMs, lastMs] = [buckets.bounds[0]!, buckets.bounds.at(-1)!];
   const readRun = async ({ from, count, bucketMs }: Run) => {
-    const [startMs, endMs] = [buckets.bounds[from]!, buckets.bounds[from + count]!];
+    const [startMs, endMs] = [bounds[from]!, bounds[from + count]!];
     const query = { series: id, isStep, startMs, endMs, bucketMs, aggregates, limit: count };
-    const found = await ctx.points.aggregate(query);
+    const isCut = startMs < firstMs || endMs > lastMs;
+    const clip = { startMs: Math.max(startMs, firstMs), endMs: Math.min(endMs, lastMs) };
+    const found = await ctx.points.aggregate({ ...query, ...(isCut && { clip }) });
     for (const [at, column] of found.columns.entries()) {
       const target = columns.get(aggregates[at]!)!;
       for (let row = 0; row < found.times.length; row += 1)
         target[from + (found.times[row]! - startMs) / bucketMs] = column[row]!;
     }
   };
-  await Promise.all(runsOf(buckets).map(readRun));
+  await Promise.all(runsOf(bounds).map(readRun));
   return columns;
 }
 

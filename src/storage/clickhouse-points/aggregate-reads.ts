@@ -187,10 +187,10 @@ class SharedRead {
 
   /** Reads the runs of a span, and at the ends of the query also those of the margins. */
   async #find(series: readonly SeriesId[], span: TimeRange): Promise<Found> {
-    const { startMs, endMs, bucketMs } = this.#buckets;
+    const { startMs, endMs, bucketMs, clip } = this.#buckets;
     const range = {
-      startMs: span.startMs === startMs ? startMs - this.#marginMs : span.startMs,
-      endMs: span.endMs === endMs ? endMs + this.#marginMs : span.endMs,
+      startMs: span.startMs === startMs ? (clip?.startMs ?? startMs - this.#marginMs) : span.startMs,
+      endMs: span.endMs === endMs ? (clip?.endMs ?? endMs + this.#marginMs) : span.endMs,
     };
     const results = await this.#query(series, range, {
       isFinal: false,

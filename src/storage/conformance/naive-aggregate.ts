@@ -6,6 +6,7 @@
 // - D is the part of the bucket [a, b) where f is defined.
 //
 // Means and variances take two passes, and no state carries over from one bucket to the next.
+import type { TimeRange } from "../../lib/time.ts";
 import type { AggregateColumns, AggregateQuery, BucketValue } from "../points.ts";
 
 /** All points of a series of numbers, ascending and unique in time. */
@@ -23,6 +24,13 @@ interface LineSegment {
   readonly to: number;
 }
 
+/** The points in the range. */
+function clipped({ times, values }: NaiveSeries, { startMs, endMs }: TimeRange): NaiveSeries {
+  const inRange = Array.from(times, (timeMs) => timeMs >= startMs && timeMs < endMs);
+  const pick = (column: ArrayLike<number>) => Array.from(column).filter((_, at) => inRange[at]);
+  return { times: pick(times), values: pick(values) };
+}
+
 interface Bucket {
   /** The bucket is [a, b). */
   readonly a: number;
@@ -36,7 +44,8 @@ interface Bucket {
 }
 
 /** The result of `PointsStore.aggregate` for a series with exactly these points. */
-export function naiveAggregate(series: NaiveSeries, query: NaiveQuery): AggregateColumns {
+export function naiveAggregate(all: NaiveSeries, query: NaiveQuery): AggregateColumns {
+  const series = query.clip ? clipped(all, query.clip) : all;
   const { startMs, endMs, bucketMs, isStep, aggregates, limit } = query;
   const times: number[] = [];
   const columns = aggregates.map((): number[] => []);

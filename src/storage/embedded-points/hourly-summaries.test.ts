@@ -48,6 +48,19 @@ const query = (bucketMs: number, isStep: boolean, startMs = 0, hours = 30): Aggr
   ...{ startMs, endMs: startMs + Math.ceil((hours * hourMs) / bucketMs) * bucketMs, bucketMs },
 });
 
+/** As a dashboard reads: the range cuts the first bucket and the last one, or a part of one bucket. */
+function clipped(whole: AggregateQuery): AggregateQuery[] {
+  const { startMs, endMs, bucketMs } = whole;
+  const aggregates = ["min", "max", "sum", "count", "discreteVariance", "firstTime", "lastValue"] as const;
+  const inside = () => Math.floor(random() * bucketMs);
+  const clip = { startMs: startMs + inside(), endMs: endMs - inside() };
+  const [fromMs, toMs] = [startMs + inside(), startMs + inside()].sort((a, b) => a - b) as [number, number];
+  return [
+    { ...whole, aggregates, clip },
+    { ...whole, aggregates, endMs: startMs + bucketMs, clip: { startMs: fromMs, endMs: toMs } },
+  ];
+}
+
 it(`aggregates over hours are those of the points, PROOF_SEED=${seed}`, async () => {
   const path = join(temporaryFolder(), "shard-0.sqlite");
   const shard = new Shard(path, { file: "shard-0.sqlite", blockPoints: 8_192 });
@@ -65,7 +78,11 @@ it(`aggregates over hours are those of the points, PROOF_SEED=${seed}`, async ()
   for (const late of [false, true]) {
     if (late) await write(Array.from({ length: 20 }, () => [Math.floor(random() * 30 * hourMs), 2_000]));
     for (const bucketMs of lengths)
-      for (const one of [query(bucketMs, false), query(bucketMs, true, 0.5 * hourMs, 20)])
+      for (const one of [
+        query(bucketMs, false),
+        query(bucketMs, true, 0.5 * hourMs, 20),
+        ...clipped(query(bucketMs, false, 3 * hourMs, 20)),
+      ])
         assertNear(shard.aggregate(one), await naive.aggregate(one), one);
     settle(shard, 2);
   }

@@ -27,33 +27,15 @@ import {
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
 import { type Summary, summariesPerSpan } from "../summary.ts";
 import { type BlockRow, type BlockTable, cachedBlocks, type PointSetKey } from "./block-table.ts";
-import type { BlockSummary, BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
+import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
 import type { Head } from "./head.ts";
-import {
-  mayShare,
-  type SharedBlock,
-  type SharedBlocks,
-  sharedBlocksMax,
-  sharedSummariesMax,
-} from "./shared-blocks.ts";
-
-/** A block, not yet decoded, and the points of the head within its times. */
-interface BlockPart {
-  readonly block: BlockRow;
-  readonly overlappingHead: PointColumns | undefined;
-}
-
-/** Points of the head between two blocks. */
-interface HeadPart {
-  readonly points: PointColumns;
-}
-
-type Part = BlockPart | HeadPart;
+import { type BucketRange, isSummarised, knownSummaries, type ReadPart, wholeBlockOf } from "./read-parts.ts";
+import { mayShare, type SharedBlock, type SharedBlocks, sharedBlocksMax } from "./shared-blocks.ts";
 
 /** A part before its turn. */
 interface WaitingPart {
-  readonly part: Part;
+  readonly part: ReadPart;
   /** Whether it touches few enough buckets for summaries. */
   readonly isSummarised: boolean;
   /** Summaries that need no points. */
@@ -62,26 +44,12 @@ interface WaitingPart {
 }
 
 interface SummarisedPart {
-  readonly part: Part;
+  readonly part: ReadPart;
   /** One for each bucket; undefined when the part touches too many buckets. */
   readonly summaries: readonly PartSummary[] | undefined;
 }
 
-/**
- * Whole buckets to aggregate. `blockSummaries` is empty unless the range refreshes one stale cached bucket.
- * Then it has the cached summaries of blocks that extend beyond the bucket, so that these need not be
- * decoded.
- */
-interface BucketRange extends TimeRange {
-  readonly grid: BucketGrid;
-  readonly blockSummaries: readonly BlockSummary[];
-}
-
 const noPoints = noPointsOf(numberKind);
-/** A block that touches more buckets than this is aggregated point by point, without summaries to cache. */
-const summarisedBucketsMax = sharedSummariesMax;
-/** So is a part of the head that touches more, unless it has so many points for each. */
-const summarisedHeadPointsMin = 256;
 /** Summarised blocks of a read that its thread decodes alone. */
 const unsharedBlocks = 2;
 
@@ -150,11 +118,32 @@ export class SeriesReader {
   }
 
   aggregate(query: AggregateQuery): AggregateColumns {
-    const { startMs, endMs } = query;
+    const { startMs, endMs } = query.clip ?? query;
     const hasNeighbours = needsNeighbours(query);
     const before = hasNeighbours ? this.lastBefore(startMs) : undefined;
     const aggregation = new Aggregation(query, before as NumberPoint | undefined);
     const grid = this.#table.bucketCache.gridFor(this.#key.series, query);
+    // The clip can cut the first bucket and the last one: their points are read, and nothing is cached.
+    const firstMs = grid.bucketStart(startMs);
+    const wholeFromMs = firstMs < startMs ? firstMs + grid.bucketMs : startMs;
+    const wholeToMs = grid.bucketStart(endMs);
+    const cut = { grid, isCut: true, blockSummaries: [] };
+    if (startMs < wholeFromMs)
+      this.#aggregateRange(aggregation, { ...cut, startMs, endMs: Math.min(wholeFromMs, endMs) });
+    this.#aggregateBuckets(aggregation, { grid, startMs: wholeFromMs, endMs: wholeToMs });
+    if (endMs > wholeToMs && wholeToMs >= wholeFromMs)
+      this.#aggregateRange(aggregation, { ...cut, startMs: wholeToMs, endMs });
+    const after = aggregation.isFull || !hasNeighbours ? undefined : this.#firstFrom(endMs);
+    const readToMs = hasNeighbours ? (after?.timeMs ?? Infinity) : endMs - 1;
+    this.#refuseIfDamaged(startMs, aggregation.isFull ? aggregation.completedByMs : readToMs);
+    return aggregation.finish(after as NumberPoint | undefined);
+  }
+
+  /** Adds whole buckets, from the cache where it has them. */
+  #aggregateBuckets(
+    aggregation: Aggregation,
+    { grid, startMs, endMs }: Pick<BucketRange, "grid" | "startMs" | "endMs">,
+  ): void {
     const head = this.#head?.points() ?? noPoints;
     for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
       const cached = grid.get(atMs);
@@ -165,26 +154,20 @@ export class SeriesReader {
         atMs = headMs < untilMs ? grid.bucketStart(headMs) : untilMs;
       } else {
         const blockSummaries = cached?.blockSummaries ?? [];
-        this.#aggregateRange(aggregation, { grid, startMs: atMs, endMs: untilMs, blockSummaries });
+        const range = { grid, startMs: atMs, endMs: untilMs, isCut: false, blockSummaries };
+        this.#aggregateRange(aggregation, range);
         atMs = untilMs;
       }
     }
-    const after = aggregation.isFull || !hasNeighbours ? undefined : this.#firstFrom(endMs);
-    const readToMs = hasNeighbours ? (after?.timeMs ?? Infinity) : endMs - 1;
-    this.#refuseIfDamaged(startMs, aggregation.isFull ? aggregation.completedByMs : readToMs);
-    return aggregation.finish(after as NumberPoint | undefined);
   }
 
-  /**
-   * Adds the points of whole buckets to the aggregation. Caches the buckets of which all points were
-   * summarised.
-   */
+  /** Adds the points of a range. Caches the buckets of which all points were summarised. */
   #aggregateRange(aggregation: Aggregation, range: BucketRange): void {
-    const { grid, endMs } = range;
+    const { grid, endMs, isCut } = range;
     const buckets: CachedBucket[] = [];
     const summarizer = new BucketSummarizer(grid, (bucket, nextStartMs) => {
       aggregation.addSummary(bucket.summary);
-      if (nextStartMs !== undefined) buckets.push(this.#bucketToCache(grid, bucket, nextStartMs));
+      if (nextStartMs !== undefined && !isCut) buckets.push(this.#bucketToCache(grid, bucket, nextStartMs));
     });
     for (const { part, summaries } of this.#summarisedParts(range)) {
       if (aggregation.isFull) break;
@@ -233,14 +216,14 @@ export class SeriesReader {
     }
   }
 
-  #prepare(part: Part, range: BucketRange): WaitingPart {
+  #prepare(part: ReadPart, range: BucketRange): WaitingPart {
     if (!isSummarised(part, range)) return { part, isSummarised: false };
     const known = knownSummaries(part, range);
     return { part, isSummarised: true, known, shared: known ? undefined : this.#share(part, range) };
   }
 
   /** Shares a block that must be decoded, after the first ones: a short read is over before help comes. */
-  #share(part: Part, { grid, startMs, endMs }: BucketRange): SharedBlock | undefined {
+  #share(part: ReadPart, { grid, startMs, endMs }: BucketRange): SharedBlock | undefined {
     const block = wholeBlockOf(part);
     const sharing = this.#sharing;
     if (!sharing || !block || this.#table.hasCached(block) || this.#summarised++ < unsharedBlocks)
@@ -263,7 +246,7 @@ export class SeriesReader {
     return summaries.map((summary) => ({ blockId, summary }));
   }
 
-  #summarise(part: Part, range: BucketRange): Summary[] {
+  #summarise(part: ReadPart, range: BucketRange): Summary[] {
     const { grid } = range;
     const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
     return this.#withPoints(part, false, (all) => {
@@ -277,7 +260,7 @@ export class SeriesReader {
    * Blocks and head as parts in order of time, each with a point in [startMs, endMs). A part may also have
    * points outside of the range.
    */
-  *#parts(startMs: number, endMs: number): Generator<Part> {
+  *#parts(startMs: number, endMs: number): Generator<ReadPart> {
     const head = this.#head?.points() ?? noPointsOf(this.#key.kind);
     const end = firstAtOrAfter(head.times, endMs);
     let at = firstAtOrAfter(head.times, startMs);
@@ -321,12 +304,12 @@ export class SeriesReader {
    * Passes the points of a part to `use`, which must not keep their arrays or read others. The cache keeps
    * the decoded block if `isKept`.
    */
-  #withPoints<Result>(part: Part, isKept: boolean, use: (points: PointColumns) => Result): Result {
+  #withPoints<Result>(part: ReadPart, isKept: boolean, use: (points: PointColumns) => Result): Result {
     const block = isKept ? undefined : wholeBlockOf(part);
     return block ? this.#table.readOnce(this.#key, block, use) : use(this.#pointsOf(part));
   }
 
-  #pointsOf(part: Part): PointColumns {
+  #pointsOf(part: ReadPart): PointColumns {
     if ("points" in part) return part.points;
     const inBlock = this.#table.readCached(this.#key, part.block);
     return part.overlappingHead === undefined ? inBlock : mergePoints(inBlock, part.overlappingHead);
@@ -345,41 +328,6 @@ export class SeriesReader {
 function clip(points: PointColumns, { startMs, endMs }: TimeRange): PointRange {
   const from = firstAtOrAfter(points.times, startMs);
   return { points, from, to: firstAtOrAfter(points.times, endMs, from) };
-}
-
-const boundsOf = ({ times }: PointColumns) => ({ firstMs: times[0]!, lastMs: times.at(-1)! });
-
-/** The block, unless the head has points within its times. */
-const wholeBlockOf = (part: Part): BlockRow | undefined =>
-  "block" in part && part.overlappingHead === undefined ? part.block : undefined;
-
-/** Whether the part touches few enough buckets for its points. */
-function isSummarised(part: Part, { grid }: BucketRange): boolean {
-  const { firstMs, lastMs } = "block" in part ? part.block : boundsOf(part.points);
-  const buckets = (grid.bucketStart(lastMs) - grid.bucketStart(firstMs)) / grid.bucketMs + 1;
-  if (buckets <= summarisedBucketsMax) return true;
-  return "points" in part && part.points.times.length >= summarisedHeadPointsMin * buckets;
-}
-
-/** The summaries of a block that need no points: those in its row, or the cached ones. */
-function knownSummaries(part: Part, range: BucketRange): readonly PartSummary[] | undefined {
-  const block = wholeBlockOf(part);
-  const stored = block && storedSummaries(block, range);
-  if (stored !== undefined) return stored;
-  const cached = range.blockSummaries.find(({ blockId }) => blockId === block?.id);
-  return cached && [cached];
-}
-
-/** The summaries in the block's row; undefined when one of them is of points in several buckets. */
-function storedSummaries(
-  { summaries }: BlockRow,
-  { grid, startMs, endMs }: BucketRange,
-): readonly PartSummary[] | undefined {
-  const isInOneBucket = ({ firstMs, lastMs }: Summary) =>
-    grid.bucketStart(firstMs) === grid.bucketStart(lastMs);
-  if (summaries.length === 0 || !summaries.every(isInOneBucket)) return undefined;
-  const inRange = summaries.filter(({ firstMs }) => firstMs >= startMs && firstMs < endMs);
-  return inRange.map((summary) => ({ blockId: undefined, summary }));
 }
 
 const pointAt = ({ times, values }: PointColumns, index: number): Point => ({
