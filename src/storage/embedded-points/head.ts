@@ -135,11 +135,7 @@ export class Head {
     if (pairs === undefined) return;
     this.#pairs = undefined;
     if (pairs.length === 0) return;
-    const [times, values] = [new Float64Array(capacityMin), new Float64Array(capacityMin)];
-    for (let i = 0; i < this.#count; i++) {
-      times[i] = pairs[2 * i]!;
-      values[i] = pairs[2 * i + 1]!;
-    }
+    const { times, values } = columnsOf(pairs, capacityMin);
     [this.#times, this.#values] = [times, values];
   }
 
@@ -173,8 +169,12 @@ export class Head {
     else (this.#values as Float64Array).copyWithin(at + 1, at, count);
   }
 
-  /** All points, in order: views, and the array of strings itself, valid until the next change. */
+  /**
+   * All points, in order, valid until the next change: copies of a small head, otherwise views, and the array
+   * of strings itself.
+   */
   points(): PointColumns {
+    if (this.#pairs !== undefined) return columnsOf(this.#pairs);
     this.#sortAll();
     const values = this.#values;
     return {
@@ -185,20 +185,25 @@ export class Head {
 
   /** Number of points in [startMs, endMs). */
   countBetween(startMs: number, endMs: number): number {
-    this.#sortAll();
-    const from = firstAtOrAfter(this.#times, startMs, 0, this.#count);
-    return firstAtOrAfter(this.#times, endMs, from, this.#count) - from;
+    const { times } = this.points();
+    const from = firstAtOrAfter(times, startMs);
+    return firstAtOrAfter(times, endMs, from) - from;
   }
 
   /** Removes the points with indexes in [from, to) of `points()`, which are in blocks now. */
   remove(from: number, to: number): void {
     if (to <= from) return;
+    if (this.#pairs !== undefined) this.#pairs.splice(2 * from, 2 * (to - from));
+    else this.#removeFromColumns(from, to);
+    this.#count -= to - from;
+    this.#sorted = this.#count;
+  }
+
+  #removeFromColumns(from: number, to: number): void {
     this.#sortAll();
     this.#times.copyWithin(from, to, this.#count);
     if (Array.isArray(this.#values)) this.#values.splice(from, to - from);
     else (this.#values as Float64Array).copyWithin(from, to, this.#count);
-    this.#count -= to - from;
-    this.#sorted = this.#count;
   }
 
   removeBetween(startMs: number, endMs: number): void {
@@ -240,7 +245,6 @@ export class Head {
   }
 
   #sortAll(): void {
-    this.#moveToColumns();
     if (this.#sorted === this.#count) return;
     const all = { times: this.#times, values: this.#values };
     const merged = mergePoints(
@@ -252,6 +256,16 @@ export class Head {
     this.#count = merged.times.length;
     this.#sorted = this.#count;
   }
+}
+
+/** Columns of alternating times and values, with room for `capacity` points. */
+function columnsOf(pairs: readonly number[], capacity = pairs.length / 2): PointColumns {
+  const [times, values] = [new Float64Array(capacity), new Float64Array(capacity)];
+  for (let i = 0; 2 * i < pairs.length; i++) {
+    times[i] = pairs[2 * i]!;
+    values[i] = pairs[2 * i + 1]!;
+  }
+  return { times, values };
 }
 
 /**
