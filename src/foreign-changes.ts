@@ -12,16 +12,16 @@ type Caches = Pick<Services, "generations" | "seriesCache" | "rights"> & {
 export function observeCatalog(catalog: ProjectCatalog, caches: Caches): void {
   if (!isShared(catalog)) return;
   catalog.observe({
-    changed: ({ tenant, generation }) => {
-      if (tenant === "system") reloadSessions(caches);
-      else dropped[generation](caches, tenant);
-    },
+    changed: ({ tenant, generation }) =>
+      tenant === "system" ? reloadSessions(caches) : dropped[generation](caches, tenant),
     lost: () => dropAll(caches),
   });
 }
 
 /** A value that is being read while these run is not cached: the counter changes first. */
-const dropped: Readonly<Record<GenerationName, (caches: Caches, project: ProjectId) => void>> = {
+const dropped: Readonly<
+  Record<GenerationName, (caches: Caches, project: ProjectId) => void | Promise<void>>
+> = {
   series({ generations, seriesCache }, project) {
     generations.of(project).series.changed();
     seriesCache.forget(project);
@@ -30,10 +30,10 @@ const dropped: Readonly<Record<GenerationName, (caches: Caches, project: Project
   sessions: reloadSessions,
 };
 
-function reloadSessions({ ended, rights }: Caches): void {
+/** Rejects if the catalog does not respond; the catalog then reports the change again. */
+async function reloadSessions({ ended, rights }: Caches): Promise<void> {
   rights.expire();
-  // The next observation that fails drops everything again.
-  ended.load().catch(() => undefined);
+  await ended.load();
 }
 
 function dropAll(caches: Caches): void {

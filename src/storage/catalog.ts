@@ -175,8 +175,8 @@ export interface ForeignChange {
 
 /** The notices of a catalog to a server that shares it with others. */
 export interface CatalogObserver {
-  /** Another server changed cached records. */
-  changed(change: ForeignChange): void;
+  /** Another server changed cached records. Called again until it resolves. */
+  changed(change: ForeignChange): void | Promise<void>;
   /** Changes may have been missed: no cached record may be used. Repeated until the catalog responds. */
   lost(): void;
 }

@@ -258,7 +258,7 @@ export class Head {
   }
 }
 
-/** Columns of alternating times and values, with room for `capacity` points. */
+/** Columns of `capacity` points that begin with these alternating times and values. */
 function columnsOf(pairs: readonly number[], capacity = pairs.length / 2): PointColumns {
   const [times, values] = [new Float64Array(capacity), new Float64Array(capacity)];
   for (let i = 0; 2 * i < pairs.length; i++) {

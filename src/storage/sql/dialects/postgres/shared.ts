@@ -134,8 +134,8 @@ export class GenerationWatch {
     for (const { server, tenant, name, value } of rows) {
       const key = `${server} ${tenant} ${name}`;
       if (this.#known.get(key) === value) continue;
+      await observer.changed({ tenant: tenantOf(tenant), generation: name });
       this.#known.set(key, value);
-      observer.changed({ tenant: tenantOf(tenant), generation: name });
     }
   }
 }
