@@ -83,7 +83,7 @@ describe("the tree", () => {
     assert.ok(pages.length <= 4, `${pages.length} pages of the tree`);
     const rows = await page.getByRole("treeitem").count();
     assert.ok(rows < 60, `${rows} rows in the page`);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("finds assets by name; the tree shows the hit, and the back button the search again", async () => {
@@ -119,7 +119,7 @@ it("the path of a hit is loaded at once, without a wait for the asset itself", a
   held.resolve();
   await page.getByRole("heading", { name: "Valve" }).waitFor();
   await item(page, "Valve").waitFor();
-  await page.context().close();
+  await console.release(page);
 });
 
 it("a hit is shown in the tree before its page, whose requests would delay the levels", async () => {
@@ -142,7 +142,7 @@ it("a hit is shown in the tree before its page, whose requests would delay the l
   held.resolve();
   await item(page, "Valve").waitFor();
   await page.getByRole("heading", { name: "Valve" }).waitFor();
-  await page.context().close();
+  await console.release(page);
 });
 
 describe("the page of an asset", () => {

@@ -4,8 +4,9 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type { AxeResults } from "axe-core";
-import type { BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { launchTestBrowser } from "../../test/support/browser.ts";
+import { freePort } from "../../test/support/free-port.ts";
 import { type ServerOptions, startTestServer, type TestServer } from "../../test/support/server.ts";
 
 /** The folder of the build that `npm ci` and `npm run build` make. */
@@ -16,8 +17,8 @@ export interface ConsoleUnderTest {
   /** A browser window that is signed in with the key; the administrator's when absent. */
   open(options?: OpenOptions): Promise<Page>;
   /**
-   * Gives a window back for the next `open`: the scripts and styles in its memory save most of the processor
-   * time of a first page. A window with listeners or routes of a test is closed instead.
+   * Gives a window back for the next `open`, without the routes and listeners of the test. The scripts and
+   * styles in its memory save most of the processor time of a first page.
    */
   release(page: Page): Promise<void>;
   close(): Promise<void>;
@@ -37,23 +38,21 @@ interface OpenOptions {
 const waitMs = 120_000;
 const usualViewport = { width: 1280, height: 720 };
 
+/** The events of a page that tests listen to. */
+const eventsOfTests = ["request", "requestfinished", "requestfailed", "response", "dialog"] as const;
+
 /** Each page reports errors of its scripts as a failure of the test, by `close`. */
 export async function startConsole(options: ServerOptions = {}): Promise<ConsoleUnderTest> {
-  const server = await startTestServer({ ...options, consoleFolder });
-  const browser = await launchTestBrowser();
-  const problems: string[] = [];
-  const free: Page[] = [];
-  const newWindow = async () => {
-    const context = await browser.newContext({ reducedMotion: "reduce" });
-    context.setDefaultTimeout(waitMs);
-    const page = await context.newPage();
-    page.on("pageerror", (problem) => problems.push(String(problem.stack ?? problem)));
-    return page;
-  };
+  const windows = await sharedWindows();
+  const port = windows.freePorts.pop() ?? (await freePort());
+  const server = await startTestServer({ ...options, consoleFolder, port });
+  const opened = new Set<Page>();
   return {
     server,
     async open({ path = "/", key = server.key, viewport, colorScheme, permissions = [] } = {}) {
-      const page = free.pop() ?? (await newWindow());
+      const page = windows.free.pop() ?? (await newWindow(windows));
+      opened.add(page);
+      page.setDefaultTimeout(waitMs);
       await page.setViewportSize(viewport ?? usualViewport);
       await page.emulateMedia({ colorScheme: colorScheme ?? "light" });
       await page.context().grantPermissions([...permissions]);
@@ -62,19 +61,69 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
       return page;
     },
     async release(page) {
+      for (const event of eventsOfTests) page.removeAllListeners(event);
+      await page.unrouteAll();
+      await page.context().unrouteAll();
+      // Of the same origin, without scripts: the console writes to its storage when it is left.
+      await page.goto(`${server.baseUrl}/health`);
       await page.evaluate("localStorage.clear(); sessionStorage.clear()");
-      await page.goto("about:blank");
       await page.mouse.move(0, 0);
       await page.context().clearCookies();
       await page.context().clearPermissions();
-      free.push(page);
+      opened.delete(page);
+      windows.free.push(page);
     },
     async close() {
-      await browser.close();
+      for (const page of opened) await page.context().close();
       await server.close();
-      assert.deepEqual(problems, [], "the scripts of the pages threw errors");
+      windows.freePorts.push(port);
+      leave(windows);
+      assert.deepEqual(windows.problems.splice(0), [], "the scripts of the pages threw errors");
     },
   };
+}
+
+/** The browser of this process. A console at the port of an earlier one finds its scripts in the windows. */
+interface Windows {
+  readonly browser: Browser;
+  readonly free: Page[];
+  readonly freePorts: number[];
+  readonly problems: string[];
+  /** Of consoles that are open. */
+  users: number;
+}
+
+/** The next test file of the process starts its console within this time. */
+const idleMsMax = 3_000;
+let shared: Promise<Windows> | undefined;
+let idle: NodeJS.Timeout | undefined;
+
+async function sharedWindows(): Promise<Windows> {
+  clearTimeout(idle);
+  shared ??= launchTestBrowser().then((browser) => ({
+    ...{ browser, free: [], freePorts: [], problems: [], users: 0 },
+  }));
+  const windows = await shared;
+  windows.users += 1;
+  return windows;
+}
+
+/** Ends the browser when no console has used it for a time: an open one would keep the process. */
+function leave(windows: Windows): void {
+  windows.users -= 1;
+  if (windows.users > 0) return;
+  idle = setTimeout(() => {
+    shared = undefined;
+    void windows.browser.close();
+  }, idleMsMax);
+}
+
+async function newWindow({ browser, problems }: Windows): Promise<Page> {
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  context.setDefaultTimeout(waitMs);
+  const page = await context.newPage();
+  page.on("pageerror", (problem) => problems.push(String(problem.stack ?? problem)));
+  return page;
 }
 
 /** Signs in as the page does; the cookie is in the context from now on. */

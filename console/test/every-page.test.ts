@@ -199,7 +199,7 @@ describe("nothing of another unit is on any page or in a response", { concurrenc
     const links = await page.getByRole("navigation", { name: "Pages" }).getByRole("link").allInnerTexts();
     for (const name of ["Raw", "Models", "Transformations", "Access"]) assert.ok(!links.includes(name), name);
     for (const name of ["Series", "Suggestions"]) assert.ok(links.includes(name), name);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("for an administrator who sees as the operators", async () => {
@@ -211,7 +211,7 @@ describe("nothing of another unit is on any page or in a response", { concurrenc
     await banner.getByRole("button", { name: "End" }).click();
     await page.goto(`${console.server.baseUrl}/series`);
     await page.getByText(`${hidden} flow`).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 

@@ -134,7 +134,7 @@ describe("the preview of a file", () => {
       requests.filter((url) => url.includes("ran-svg")),
       [],
     );
-    await page.context().close();
+    await console.release(page);
   });
 
   it("gives PDF to the browser's viewer, and shows a page that calls itself PDF as text", async () => {
@@ -148,7 +148,7 @@ describe("the preview of a file", () => {
     await page.getByRole("region", { name: "Text" }).getByText("<script>").waitFor();
     assert.equal(await page.locator("iframe").count(), 0);
     assert.ok(!requests.some((url) => url.includes("ran-pdf")));
-    await page.context().close();
+    await console.release(page);
   });
 
   it("reads only the start of long text and CSV, and says so", async () => {
@@ -169,7 +169,7 @@ describe("the preview of a file", () => {
     await page.getByText("revision").waitFor();
     await page.goto(console.server.baseUrl + pageOf("empty.txt"));
     await page.getByText("This file is empty").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -208,7 +208,7 @@ describe("the page of a file", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Delete the file" }).click();
     await page.getByRole("heading", { name: "Files" }).waitFor();
     assert.equal((await read()).status, 404);
-    await page.context().close();
+    await console.release(page);
   });
 });
 
@@ -320,7 +320,7 @@ describe("an upload", () => {
     await page.context().setOffline(false);
     await uploadRow(page, "lost.bin").getByText("Uploaded, 4 MiB").waitFor();
     await assertStored("big", "lost.bin", big);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("continues after a reload of the page, of which the browser warns", async () => {
@@ -352,7 +352,7 @@ describe("an upload", () => {
     await uploadRow(page, "reloaded.bin").getByText("Uploaded, 4 MiB").waitFor();
     assert.equal(chunks.starts.filter((start) => start === 0).length, 1, "the first bytes are sent once");
     await assertStored("big", "reloaded.bin", big);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("that is cancelled leaves no file, and nothing of it in the browser", async () => {

@@ -119,7 +119,7 @@ describe("the frame", () => {
     await page.keyboard.press("Backspace");
     await page.keyboard.type("3");
     await page.getByText("23-FT-1043").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("loads further rows while one scrolls, until all are there", async () => {
@@ -159,7 +159,7 @@ describe("the frame", () => {
     held.resolve();
     await page.locator("button:enabled").filter({ hasText: "Suggest assets for series" }).waitFor();
     assert.equal(await page.evaluate("document.activeElement.tagName"), "BODY");
-    await page.context().close();
+    await console.release(page);
   });
 
   it("leads on from an address without a page or record", async () => {
@@ -181,7 +181,7 @@ describe("the frame", () => {
     await page.goto(`${console.server.baseUrl}/series`);
     await page.getByRole("alert").getByText("This is a fault of the console").waitFor();
     assert.equal(await page.getByText("The server cannot be reached").count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says that the connection is lost, and continues when it is back", async () => {
@@ -193,7 +193,7 @@ describe("the frame", () => {
     await page.context().setOffline(false);
     await page.getByRole("row", { name: "23-FT-1003" }).waitFor();
     await page.getByText("No connection").waitFor({ state: "detached" });
-    await page.context().close();
+    await console.release(page);
   });
 
   it("keeps its pages while a proxy responds for the server, and opens others later", async () => {
@@ -216,7 +216,7 @@ describe("the frame", () => {
     await page.getByText("No connection").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByRole("heading", { name: "Raw" }).waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says that a response ended early, and does not repeat the request for ever", async () => {
@@ -231,7 +231,7 @@ describe("the frame", () => {
     await page.route(/\/timeseries\?/, (route) => route.continue({ url }));
     await page.goto(`${console.server.baseUrl}/series`);
     await page.getByRole("alert").getByText("The connection was lost before the whole response").waitFor();
-    await page.context().close();
+    await console.release(page);
     cutting.close();
   });
 });

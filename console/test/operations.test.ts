@@ -66,7 +66,7 @@ describe("the page of operations", () => {
     await page.goto(`${console.server.baseUrl}/operations`);
     for (const name of ["Requests", "Latency, 95 of 100 requests"])
       await page.getByRole("group", { name, exact: true }).getByText("…").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says that the figures cannot be read, instead of figures that are zero", async () => {
@@ -75,7 +75,7 @@ describe("the page of operations", () => {
     await page.goto(`${console.server.baseUrl}/operations`);
     await page.getByRole("alert").getByText("status 500. Try again in a minute").waitFor();
     assert.equal(await page.getByRole("group", { name: "Memory", exact: true }).count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("says what is wrong and what to do", async () => {
@@ -96,7 +96,7 @@ describe("the page of operations", () => {
     await alert.getByText("2 KiB are free").waitFor();
     await page.getByRole("row", { name: "shard-1.db 7" }).waitFor();
     assert.equal(await page.getByText("Everything works").count(), 0);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("shows the last backups, the next time, and how to make one now", async () => {
@@ -117,7 +117,7 @@ describe("the page of operations", () => {
     await assertAccessibleInLooks(page, oppositeLooks, looks);
     await page.goto(`${console.server.baseUrl}/`);
     await page.getByRole("alert").getByText("The last backup failed").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is for administrators alone", async () => {

@@ -167,7 +167,7 @@ describe("the rows of a table", () => {
       if (one.y > shown.y && one.y < shown.y + shown.height) break;
       assert.ok(performance.now() < endMs, `${one.y} is not in the grid`);
     }
-    await page.context().close();
+    await console.release(page);
   });
 
   it("are reached by a link, opened by keyboard, and deleted one by one", async () => {
@@ -279,7 +279,7 @@ describe("an upload of CSV", () => {
     assert.equal(written, 3, "the first 5,000 rows were sent once");
     const { json } = await console.server.ask.v06("GET /raw/ERP/resumed?limit=1&includeRowCount=true");
     assert.equal((json as { data: { rowCount: number } }).data.rowCount, 12_000);
-    await page.context().close();
+    await console.release(page);
   });
 });
 

@@ -82,7 +82,7 @@ describe("the table of series", () => {
     await page.getByRole("cell", { name: "0", exact: true }).first().waitFor();
     const counted = new Set(requests.filter((path) => path.endsWith("/data/count")));
     assert.ok(counted.size < 60, `${counted.size} series are counted, also those out of view`);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("filters by unit, kind and asset, and the address is the filter", async () => {

@@ -103,7 +103,7 @@ describe("the demo plant", () => {
     assert.match((await event.getAttribute("href"))!, /^\/events\/\d+$/);
     assert.equal(await page.getByRole("button", { name: "Load the demo plant" }).count(), 0);
     await assertAccessible(page);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is not shown to a member without rights, but says so", async () => {

@@ -140,12 +140,12 @@ describe("the page of suggestions", () => {
     await console.server.ask.v06("POST /timeseries/update", { items: [update] });
     await page.getByRole("button", { name: "Accept 21PT1019" }).click();
     await page.getByRole("alert").getByText("is linked to the asset").waitFor();
-    await page.context().close();
+    await console.release(page);
     const reader = await console.open({ path: "/suggestions", key: readerKey });
     await rowOf(reader, "21PT1019").getByText("Open").waitFor();
     assert.equal(await reader.getByRole("checkbox").count(), 0);
     assert.equal(await reader.getByRole("button", { name: /Accept|Suggest assets/ }).count(), 0);
-    await reader.context().close();
+    await console.release(reader);
   });
 
   it("is accessible in every look, full and empty", async () => {

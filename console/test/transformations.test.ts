@@ -141,7 +141,7 @@ describe("transformations", () => {
     await page.route(path, (route) => route.abort());
     await button(page, "Save query").click();
     await page.getByRole("alert").getByText("The query was not saved").waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("plan what a run creates, changes and refuses; the run does it, and is in the list", async () => {

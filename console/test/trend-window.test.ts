@@ -112,7 +112,7 @@ describe("the window of a trend", () => {
     await row(page, "flow").getByRole("cell", { name: "720" }).waitFor();
     assert.deepEqual(read, ["points"]);
     held.resolve();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
@@ -243,7 +243,7 @@ describe("the window of a trend", () => {
     assert.deepEqual(heights.slice(widths.length), heights.slice(0, widths.length));
     held.resolve();
     await page.getByRole("status").getByText("loading").waitFor({ state: "detached" });
-    await page.context().close();
+    await console.release(page);
   });
 
   it("loads only the buckets that it does not have when it is panned", async () => {
@@ -279,7 +279,7 @@ describe("the window of a trend", () => {
     await page.reload();
     await status(page, "5 min averages");
     assert.deepEqual(await cells(page, "flow"), figures);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("requests the data of another window before it renders the window", async () => {
@@ -403,7 +403,7 @@ describe("the window of a trend", () => {
     held.resolve();
     await (await ofNavigator).finished();
     assert.equal(await linesAtRest(), drawn);
-    await page.context().close();
+    await console.release(page);
   });
 
   it("is used by keyboard: arrows move the cursor and zoom the values, plus and minus zoom", async () => {

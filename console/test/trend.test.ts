@@ -432,7 +432,7 @@ describe("the trend", () => {
       .getByText(/right|may not|permission/i)
       .first()
       .waitFor();
-    await page.context().close();
+    await console.release(page);
   });
 
   it("exports what is drawn, and every point of the window", async () => {

@@ -33,6 +33,8 @@ export interface ServerOptions {
   readonly hostsModels?: boolean;
   /** The folder with the build of the console; one without a build when absent. */
   readonly consoleFolder?: string;
+  /** Where it listens; a port that the system chooses when absent. */
+  readonly port?: number;
   /** The ClickHouse database of its datapoints; what TEST_POINTS says when absent. */
   readonly points?: ClickHouseLocation;
   /** Other bounds of responses than the usual ones. */
@@ -112,7 +114,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   const places = await placesOf(options);
   const settings = {
     host: "127.0.0.1",
-    port: 0,
+    port: options.port ?? 0,
     data: dataFolder,
     project,
     logLevel: "silent",
