@@ -1,5 +1,5 @@
 // `npm run build`, also called by `npm ci`: writes the typed API client of the console, then builds the
-// console and the bundle of the server.
+// console and the bundles of the server.
 //
 // `npm run build -- --client` writes the client alone, which the type check of the console needs.
 import { execFileSync } from "node:child_process";
@@ -13,15 +13,15 @@ const client = join(root, "console/src/api/generated.ts");
 
 if (!existsSync(program("vite/package.json"))) {
   console.log(
-    "The console and the bundle of the server are not built: " +
+    "The console and the bundles of the server are not built: " +
       "their tools are development dependencies, and these are not installed.",
   );
 } else {
   run("oazapfts/dist/cli.js", "--optimistic", description, client);
   if (!process.argv.includes("--client")) {
     run("vite/bin/vite.js", "build", "--config", join(root, "console/vite.config.ts"), "--logLevel", "warn");
-    const { writeServerBundle } = await import("./server-bundle.ts");
-    await writeServerBundle(root);
+    const { writeServerBundles } = await import("./server-bundle.ts");
+    await writeServerBundles(root);
   }
 }
 

@@ -1,18 +1,23 @@
-// Bundles the program and the packages that it needs, for src/current-bundle.ts.
+// Bundles the program, and the process of a query, with the packages that they need, for
+// src/current-bundle.ts.
 import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
-import { bundleFolder, inputLine } from "../src/current-bundle.ts";
+import { type BundleName, bundleFolder, bundleSources, inputLine } from "../src/current-bundle.ts";
 
 /** npm writes it at each change of the installed packages. */
 const installedPackages = "node_modules/.package-lock.json";
 
-export async function writeServerBundle(root: string): Promise<void> {
-  const folder = join(root, bundleFolder);
+export async function writeServerBundles(root: string): Promise<void> {
+  for (const name of Object.keys(bundleSources) as BundleName[]) await writeBundle(root, name);
+}
+
+async function writeBundle(root: string, name: BundleName): Promise<void> {
+  const folder = join(root, bundleFolder(name));
   rmSync(folder, { recursive: true, force: true });
   const bundle = await rolldown({
-    input: { program: join(root, "src/command-line/program.ts") },
+    input: { [name]: join(root, bundleSources[name]) },
     platform: "node",
     plugins: [ownUrls],
   });

@@ -21,6 +21,7 @@ import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { refuseWhileCopied } from "./copy/copy-record.ts";
+import { currentBundle } from "./current-bundle.ts";
 import { StartRefused } from "./data-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { startDemoThread } from "./demo/demo-thread.ts";
@@ -264,7 +265,10 @@ const backgroundWork = (
   drawings: processDrawingReader({ folderPrefix: `millrace-drawing-${nameOf(settings.data)}-` }),
   transformations: {
     columnNames: new LruCache(limits.transformationTablesKnown),
-    runner: processSqlRunner({ folderPrefix: `millrace-sql-${nameOf(settings.data)}-` }),
+    runner: processSqlRunner({
+      folderPrefix: `millrace-sql-${nameOf(settings.data)}-`,
+      bundle: () => currentBundle("query"),
+    }),
     jobs: new RunningJobs((problem) =>
       log.error({ err: problem }, "A fault ended a run of a transformation"),
     ),

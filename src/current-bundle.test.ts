@@ -6,6 +6,7 @@ import { beforeEach, test } from "node:test";
 import { temporaryFolder } from "../test/support/folder.ts";
 import { bundleFolder, currentBundle, inputLine } from "./current-bundle.ts";
 
+const folder = bundleFolder("program");
 let root: string;
 let source: string;
 
@@ -13,26 +14,26 @@ beforeEach(() => {
   root = temporaryFolder();
   source = join(root, "source.ts");
   writeFileSync(source, "const a = 1;");
-  mkdirSync(join(root, bundleFolder), { recursive: true });
-  writeFileSync(join(root, bundleFolder, "inputs"), inputLine(root, "source.ts")!);
+  mkdirSync(join(root, folder), { recursive: true });
+  writeFileSync(join(root, folder, "inputs"), inputLine(root, "source.ts")!);
 });
 
 test("a bundle is used while its sources are as they were", () => {
-  assert.equal(currentBundle(root), join(root, bundleFolder, "program.mjs"));
+  assert.equal(currentBundle("program", root), join(root, folder, "program.mjs"));
 });
 
 test("it is not used after a source is changed, replaced or removed", () => {
   utimesSync(source, 1, 1);
-  assert.equal(currentBundle(root), undefined);
+  assert.equal(currentBundle("program", root), undefined);
   rmSync(source);
-  assert.equal(currentBundle(root), undefined);
+  assert.equal(currentBundle("program", root), undefined);
 });
 
 test("there is none without a build, or after a build that was broken off", () => {
-  writeFileSync(join(root, bundleFolder, "inputs"), "");
-  assert.equal(currentBundle(root), undefined);
-  rmSync(join(root, bundleFolder), { recursive: true });
-  assert.equal(currentBundle(root), undefined);
+  writeFileSync(join(root, folder, "inputs"), "");
+  assert.equal(currentBundle("program", root), undefined);
+  rmSync(join(root, folder), { recursive: true });
+  assert.equal(currentBundle("program", root), undefined);
 });
 
 test("a process with a preload uses the sources, which the preload may change", (context) => {
@@ -42,5 +43,5 @@ test("a process with a preload uses the sources, which the preload may change", 
     else process.env["NODE_OPTIONS"] = NODE_OPTIONS;
   });
   process.env["NODE_OPTIONS"] = "--import data:text/javascript,";
-  assert.equal(currentBundle(root), undefined);
+  assert.equal(currentBundle("program", root), undefined);
 });

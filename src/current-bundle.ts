@@ -1,25 +1,36 @@
-// The bundle of the program that `npm run build` writes: a few files instead of 1,900, so a start takes a
-// fraction of the processor time. It is used only if it was made from the files that are here now.
+// The bundles that `npm run build` writes: the program as a few files instead of 1,900, and the process of
+// a query as one, so a start takes a fraction of the processor time. A bundle is used only if it was made
+// from the files that are here now.
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const repository = join(import.meta.dirname, "..");
+const repository = fileURLToPath(new URL("..", import.meta.url));
+
+/** The source of each bundle. */
+export const bundleSources = {
+  program: "src/command-line/program.ts",
+  query: "src/sql-runner/engine/engine-process.ts",
+} as const;
+
+export type BundleName = keyof typeof bundleSources;
+
 /** In node_modules, because Node warns of old functions that a package uses anywhere else. */
-export const bundleFolder = "node_modules/.cache/millrace-program";
+export const bundleFolder = (name: BundleName): string => `node_modules/.cache/millrace-${name}`;
 
-/** The path of the program in the current bundle; undefined when the sources have to be used. */
-export function currentBundle(root = repository): string | undefined {
-  const inputs = readInputs(root);
+/** The path of the current bundle; undefined when the sources have to be used. */
+export function currentBundle(name: BundleName, root = repository): string | undefined {
+  const inputs = readInputs(join(root, bundleFolder(name)));
   if (inputs === undefined || wantsSources()) return undefined;
   return inputs.every((line) => isUnchanged(root, line))
-    ? join(root, bundleFolder, "program.mjs")
+    ? join(root, bundleFolder(name), `${name}.mjs`)
     : undefined;
 }
 
 /** The lines of `inputLine`; without a build, and in a release, there are none. */
-function readInputs(root: string): readonly string[] | undefined {
+function readInputs(folder: string): readonly string[] | undefined {
   try {
-    return readFileSync(join(root, bundleFolder, "inputs"), "utf8").split("\n");
+    return readFileSync(join(folder, "inputs"), "utf8").split("\n");
   } catch {
     return undefined;
   }

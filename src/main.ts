@@ -12,7 +12,7 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
 );
 enableCompileCache();
 
-const bundle = currentBundle();
+const bundle = currentBundle("program");
 const { runProgram } = (
   bundle === undefined ? await import("./command-line/program.ts") : await import(bundle)
 ) as typeof import("./command-line/program.ts");

@@ -8,6 +8,7 @@ import { getPriority, tmpdir } from "node:os";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import { currentBundle } from "../current-bundle.ts";
 import { limits } from "../limits.ts";
 import { processSqlRunner } from "./process-runner.ts";
 import {
@@ -24,7 +25,7 @@ import {
 } from "./sql-runner.ts";
 
 const folderPrefix = `millrace-sql-test-${process.pid}-`;
-const runner = processSqlRunner({ folderPrefix });
+const runner = processSqlRunner({ folderPrefix, bundle: () => currentBundle("query") });
 const signal = new AbortController().signal;
 
 const rawColumns: SqlTable["columns"] = [
@@ -363,6 +364,9 @@ test("a query that waits for a place has no open source, and none is open while 
   assert.deepEqual([count.opened, open.size], [places + 3, 0]);
 });
 
+/** The program of a query: the source, or its bundle. */
+const isOfQuery = /\/(engine-process\.ts|query\.mjs)$/;
+
 test("the process of a query has no network and starts no programs", async () => {
   const server = createServer((socket) => socket.end("reached")).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -377,7 +381,7 @@ test("the process of a query has no network and starts no programs", async () =>
   let found: ReturnType<typeof childrenOf>[number] | undefined;
   while (!found) {
     await wait(50);
-    found = childrenOf(process.pid).find(({ command }) => command.at(-1)?.endsWith("engine-process.ts"));
+    found = childrenOf(process.pid).find(({ command }) => isOfQuery.test(command.at(-1) ?? ""));
   }
   const { command, pid } = found;
   assert.equal(getPriority(pid), getPriority() + 10, "requests to the server come first");
