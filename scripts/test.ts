@@ -1,19 +1,21 @@
 // `npm test`: prepares what the tests need, runs them, ends with the summary and exit code of node:test.
 //
 // `npm test -- src/lib` runs the tests under a folder, `npm test -- --test-name-pattern=cursor` some of them.
-import { globSync, statSync } from "node:fs";
+import { globSync, rmSync, statSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
 import { fileURLToPath } from "node:url";
 import { prepare, systemPackages, thisMachine } from "./system-packages.ts";
+import { groupModule, testGroups } from "./test-groups.ts";
 
 /** Only a fault lasts as long: the longest tests take a minute on a fast machine. */
 const testMinutesMax = 15;
 
 for (const line of prepare(systemPackages, thisMachine)) console.log(line);
 
-/** Each test file is a process: without the cache, one that starts a server compiles for a second more. */
+/** Without the cache, each process that starts a server compiles for a second more. */
 process.env["NODE_COMPILE_CACHE"] = fileURLToPath(
   new URL("../node_modules/.cache/millrace", import.meta.url),
 );
@@ -24,19 +26,19 @@ const flags = given.filter((one) => one.startsWith("-"));
 const patterns =
   places.length > 0 ? places.map(patternOf) : ["{src,test,scripts,bench,console/test}/**/*.test.ts"];
 
-/** Tests of the whole first: the short tests of units fill all cores until the end. */
-const kindsInOrder = [/^bench\//, /^(test|console)\//, /\.process\.test\.ts$/, /\.api\.test\.ts$/];
-const kindOf = (file: string) => {
-  const kind = kindsInOrder.findIndex((one) => one.test(file));
-  return kind < 0 ? kindsInOrder.length : kind;
-};
-const files = globSync(patterns, { exclude: ["**/node_modules/**"] }).sort(
-  (a, b) => kindOf(a) - kindOf(b) || (a < b ? -1 : 1),
-);
+const files = globSync(patterns, { exclude: ["**/node_modules/**"] }).sort();
 if (files.length === 0) throw new Error(`there is no test file in ${patterns.join(" ")}`);
 
+const groupsFolder = fileURLToPath(
+  new URL(`../node_modules/.cache/millrace-tests/${process.pid}`, import.meta.url),
+);
+process.on("exit", () => rmSync(groupsFolder, { recursive: true, force: true }));
+const modules = testGroups(files).map((group, at) =>
+  group.length === 1 ? group[0]! : groupModule(group, join(groupsFolder, `${at}.mjs`)),
+);
+
 const events = run({
-  files,
+  files: modules,
   // One more than cores, for those that wait: for a disk, a time, a process that starts.
   concurrency: availableParallelism() + 1,
   timeout: testMinutesMax * 60_000,
