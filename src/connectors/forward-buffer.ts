@@ -92,6 +92,7 @@ export class ForwardBuffer {
   readonly #clock: BufferClock;
   readonly #insert: StatementSync;
   readonly #count: StatementSync;
+  readonly #storeSeries: StatementSync;
   readonly #series = new Map<string, { readonly id: number; description: SeriesDescription; text: string }>();
   readonly #byId: (SeriesDescription | undefined)[] = [];
   #state: { items: number; bytes: number };
@@ -107,6 +108,10 @@ export class ForwardBuffer {
     );
     this.#count = this.#database.prepare(
       "INSERT INTO counts VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value",
+    );
+    this.#storeSeries = this.#database.prepare(
+      `INSERT INTO series (name, description) VALUES (?, ?)
+        ON CONFLICT DO UPDATE SET description = excluded.description RETURNING id`,
     );
     this.instance = this.mark("instance") ?? randomUUID();
     this.#clock = new BufferClock(clock, this.mark("clock"));
@@ -282,11 +287,7 @@ export class ForwardBuffer {
       known.description = description;
       return known.id;
     }
-    const store = this.#database.prepare(
-      `INSERT INTO series (name, description) VALUES (?, ?)
-        ON CONFLICT DO UPDATE SET description = excluded.description RETURNING id`,
-    );
-    const id = Number(store.get(description.name, text)!["id"]);
+    const id = Number(this.#storeSeries.get(description.name, text)!["id"]);
     this.#series.set(description.name, { id, description, text });
     this.#byId[id] = description;
     return id;

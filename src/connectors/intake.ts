@@ -196,15 +196,15 @@ const isTime = (time: unknown): boolean =>
   Number.isInteger(time) && Number(time) >= limits.timeMsMin && Number(time) <= limits.timeMsMax;
 
 function problemOf({ timestamp, value, series }: SourcePoint): string | undefined {
-  const of = `A point of ${series.name}`;
-  if (!isTime(timestamp)) return `${of} has the time ${timestamp}, which is none in ms since 1970`;
-  if (typeof value === "bigint") return `${of} is ${value}, an integer that no number holds exactly`;
+  const why = (problem: string): string => `A point of ${series.name} ${problem}`;
+  if (!isTime(timestamp)) return why(`has the time ${timestamp}, which is none in ms since 1970`);
+  if (typeof value === "bigint") return why(`is ${value}, an integer that no number holds exactly`);
   if ((typeof value === "string") !== (series.isString === true))
-    return `${of} is a ${typeof value}, which is not the type of its series`;
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : `${of} has the value ${value}`;
+    return why(`is a ${typeof value}, which is not the type of its series`);
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : why(`has the value ${value}`);
   const { length } = value;
   const lengthMax = limits.stringValueLengthMax;
-  return length > lengthMax ? `${of} has ${length} characters, more than ${lengthMax}` : undefined;
+  return length > lengthMax ? why(`has ${length} characters, more than ${lengthMax}`) : undefined;
 }
 
 const isName = (text: unknown): boolean => typeof text === "string" && text !== "";
