@@ -168,14 +168,16 @@ test("unknown nodes, unknown aliases and gaps in the sequence ask for a birth; g
   const nodes = new SparkplugNodes("{metric}");
   const data = (sequence: number, alias = 1) => payload([{ alias, value: double(sequence) }], sequence);
   const rebirth = "spBv1.0/plant/NCMD/edge";
-  assert.equal(nodes.read(at("NDATA"), data(0), 0).rebirth, rebirth);
+  const early = nodes.read(at("NDATA"), data(0), 0);
+  assert.deepEqual([early.rebirth, early.points.length, early.unborn], [rebirth, 0, 1]);
   nodes.read(at("NBIRTH"), birth(254, 1, [{ name: "m", alias: 1, type: 10, value: double(0) }]), 0);
   assert.equal(nodes.read(at("NDATA"), data(255), 0).rebirth, undefined);
   assert.equal(nodes.read(at("NDATA"), data(0), 0).rebirth, undefined);
   const gap = nodes.read(at("NDATA"), data(2), 0);
   assert.deepEqual([gap.rebirth, gap.points.length], [rebirth, 1]);
   assert.equal(nodes.read(at("NDATA"), data(3), 0).rebirth, undefined);
-  assert.equal(nodes.read(at("NDATA"), data(4, 9), 0).rebirth, rebirth);
+  const unknown = nodes.read(at("NDATA"), data(4, 9), 0);
+  assert.deepEqual([unknown.rebirth, unknown.unborn], [rebirth, 1]);
 });
 
 test("a death is an event once, and one of an earlier birth is ignored", () => {
@@ -191,6 +193,17 @@ test("a death is an event once, and one of an earlier birth is ignored", () => {
   assert.equal(again!.sourceId, event!.sourceId);
   assert.match(event!.description!, /^The edge node plant\/edge went offline/);
   assert.equal(nodes.read(at("NDATA"), payload([], 1), 0).rebirth, "spBv1.0/plant/NCMD/edge");
+});
+
+test("the death of a device has its place in the sequence of its node", () => {
+  const nodes = new SparkplugNodes();
+  nodes.read(at("NBIRTH"), birth(0), 0);
+  nodes.read(at("DBIRTH", "pump"), payload([], 1), 0);
+  const death = nodes.read(at("DDEATH", "pump"), payload([], 2), 0);
+  assert.deepEqual([death.events.length, death.rebirth], [1, undefined]);
+  assert.equal(nodes.read(at("NDATA"), payload([], 3), 0).rebirth, undefined);
+  const late = nodes.read(at("DDEATH", "pump"), payload([], 5), 0);
+  assert.deepEqual([late.events.length, late.rebirth], [1, "spBv1.0/plant/NCMD/edge"]);
 });
 
 test("the command for a birth is a payload that edge nodes read", () => {

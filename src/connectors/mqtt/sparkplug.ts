@@ -14,6 +14,8 @@ export interface SparkplugRecords {
   readonly events: readonly SourceEvent[];
   /** The topic to request a new birth from, because the state of the node is not known. */
   readonly rebirth?: string;
+  /** Values that cannot be read, because no birth described them. */
+  readonly unborn?: number;
 }
 
 /** The topic `spBv1.0/{group}/{type}/{node}/{device}`. */
@@ -91,17 +93,21 @@ export class SparkplugNodes {
 
   #data(address: Address, payload: SparkplugPayload, nowMs: number): SparkplugRecords {
     const known = this.#nodes.get(`${address.group}/${address.node}`);
-    if (!known) return { ...nothing, rebirth: rebirthTopic(address) };
+    if (!known) return { ...nothing, rebirth: rebirthTopic(address), unborn: payload.metrics.length };
     const isGap = !follows(known, payload);
-    const { points, isUnknown } = this.#pointsOf(known, address, payload, nowMs);
-    return { points, events: [], ...((isGap || isUnknown) && { rebirth: rebirthTopic(address) }) };
+    const { points, unborn } = this.#pointsOf(known, address, payload, nowMs);
+    return { points, events: [], ...((isGap || unborn > 0) && { rebirth: rebirthTopic(address), unborn }) };
   }
 
   /** The death of an earlier birth is late, and says nothing of the node that lives. */
-  #death({ group, node, device, type }: Address, payload: SparkplugPayload, nowMs: number): SparkplugRecords {
+  #death(address: Address, payload: SparkplugPayload, nowMs: number): SparkplugRecords {
+    const { group, node, device, type } = address;
     const key = `${group}/${node}`;
     const bdSeq = birthSequenceIn(payload);
-    const birth = this.#nodes.get(key)?.birthSequence;
+    const known = this.#nodes.get(key);
+    const birth = known?.birthSequence;
+    // Only the death of a device is one of the numbered messages of its node.
+    const isGap = type === "DDEATH" && known !== undefined && !follows(known, payload);
     if (type === "NDEATH" && birth !== undefined && bdSeq !== undefined && bdSeq !== birth) return nothing;
     if (type === "NDEATH") this.#nodes.delete(key);
     const what = type === "NDEATH" ? `The edge node ${key}` : `The device ${key}/${device}`;
@@ -114,18 +120,18 @@ export class SparkplugNodes {
       description: `${what} went offline; its values are stale from here on`,
       metadata: { group, node, ...(device !== "" && { device }) },
     };
-    return { points: [], events: [event] };
+    return { points: [], events: [event], ...(isGap && { rebirth: rebirthTopic(address) }) };
   }
 
   #pointsOf(known: Node, { device }: Address, payload: SparkplugPayload, nowMs: number) {
     const points: SourcePoint[] = [];
-    let isUnknown = false;
+    let unborn = 0;
     for (const metric of payload.metrics) {
       const { name, alias } = metric;
       if (name === "bdSeq") continue;
       const born = known.metrics.get(`${device}\0${name ?? `#${alias}`}`);
       if (!born) {
-        isUnknown = true;
+        unborn += 1;
         continue;
       }
       const { series, type } = born;
@@ -136,7 +142,7 @@ export class SparkplugNodes {
           points.push({ series, timestamp: metric.timestamp ?? payload.timestamp ?? nowMs, value: plain });
       }
     }
-    return { points, isUnknown };
+    return { points, unborn };
   }
 
   #plainOf(value: number | string | bigint, { isString = false }: SeriesDescription) {
