@@ -18,6 +18,16 @@ export const connectorsLimits = {
     "ms",
     "How long the first record waits for others, before a connector writes them to its disk together.",
   ),
+  connectorMqttMessagesWaitingMax: limit(
+    5_000,
+    "messages",
+    "MQTT messages that wait for the disk of a connector. While as many wait, it does not read the socket.",
+  ),
+  connectorMqttBytesWaitingMax: limit(
+    8 * 2 ** 20,
+    "bytes",
+    "Payload of the MQTT messages that wait for the disk. While there is as much, the socket is not read.",
+  ),
   connectorRetryWaitMsMax: limit(
     30_000,
     "ms",

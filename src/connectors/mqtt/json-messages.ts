@@ -52,16 +52,27 @@ function pointOf(mapped: Mapped, known: Map<string, SeriesDescription>, nowMs: n
   if (typeof name !== "string" || (typeof number !== "number" && typeof number !== "string"))
     throw new TypeError(`a point needs a name and a number or a string, not ${JSON.stringify(mapped)}`);
   const timeMs = typeof timestamp === "number" ? timestamp : Date.parse(timestamp);
-  const fresh: SeriesDescription = {
+  const isString = typeof number === "string";
+  const before = known.get(name);
+  // Compared in parts: a string of each description took more time than the rest.
+  const isSame =
+    (before?.isString ?? false) === isString &&
+    before?.unit === unit &&
+    before?.description === description &&
+    before?.isStep === isStep &&
+    isSameText(before?.metadata, metadata);
+  if (before && isSame) return { series: before, timestamp: timeMs, value: number };
+  const series: SeriesDescription = {
     name,
-    ...(typeof number === "string" && { isString: true }),
+    ...(isString && { isString }),
     ...(unit !== undefined && { unit }),
     ...(description !== undefined && { description }),
     ...(metadata !== undefined && { metadata }),
     ...(isStep !== undefined && { isStep }),
   };
-  const before = known.get(name);
-  const series = before && JSON.stringify(before) === JSON.stringify(fresh) ? before : fresh;
   known.set(name, series);
   return { series, timestamp: timeMs, value: number };
 }
+
+const isSameText = (one: object | undefined, other: object | undefined): boolean =>
+  one === other || JSON.stringify(one) === JSON.stringify(other);

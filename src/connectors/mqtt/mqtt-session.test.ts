@@ -19,7 +19,7 @@ test("a session ends while a broker that took the connection says nothing", asyn
       url: `mqtt://127.0.0.1:${(broker.address() as AddressInfo).port}`,
       client: { keepalive: 1, reconnectPeriod: 1 },
       ...{ topics: ["t"], formerTopics: [], qos: 1 },
-      ...{ onMessage: async () => {}, onConnected: () => {}, onProblem: () => {} },
+      ...{ onMessages: async () => {}, onConnected: () => {}, onProblem: () => {} },
     },
     stop.signal,
   );

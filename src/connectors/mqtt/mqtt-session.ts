@@ -1,7 +1,7 @@
 // A session with an MQTT broker that acknowledges a message when its records are on disk.
 import { once } from "node:events";
-import { connect, connectAsync, type IClientOptions, type IPublishPacket, type MqttClient } from "mqtt";
-import { generate } from "mqtt-packet";
+import { connect, connectAsync, type IClientOptions, type MqttClient } from "mqtt";
+import { MqttReception, type ReceivedMessage } from "./reception.ts";
 
 export interface SessionOptions {
   readonly url: string;
@@ -12,8 +12,8 @@ export interface SessionOptions {
   /** The topic of the state of this Sparkplug host, if it is one. */
   readonly hostTopic?: string;
   readonly qos: 0 | 1;
-  /** Resolves when the records of the message are on disk. */
-  readonly onMessage: (packet: IPublishPacket) => Promise<void>;
+  /** Resolves when the records of the messages are on disk. */
+  readonly onMessages: (messages: readonly ReceivedMessage[]) => Promise<void>;
   readonly onConnected: (client: MqttClient) => void;
   readonly onProblem: (message: string) => void;
 }
@@ -28,34 +28,30 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
     ...{ ...options.client, manualConnect: true, resubscribe: false },
     ...(host && { will: host.newWill() }),
   });
-  prepare(client, options, host);
+  const reception = prepare(client, options, host);
   client.connect();
   if (!signal.aborted) await once(signal, "abort");
+  await reception.end();
   // Otherwise the library may begin a connection while it ends one that is not made yet.
   client.options.reconnectPeriod = 0;
   await client.endAsync(true);
 }
 
-function prepare(client: MqttClient, options: SessionOptions, host: SparkplugHost | undefined): void {
-  const { onMessage, onConnected, onProblem } = options;
-  let connection = 0;
-  // The library acknowledges a message when this calls back without an error, and then reads the next one.
-  // With an error it reads the next one at once, so that many messages wait for the disk together.
-  client.handleMessage = (packet, next) => {
-    const receivedOn = connection;
-    const { qos: sentQos, messageId } = packet;
-    onMessage(packet).then(
-      () => {
-        if (sentQos === 1 && receivedOn === connection && messageId !== undefined)
-          client.stream.write(generate({ cmd: "puback", messageId, reasonCode: 0 }, client.options));
-      },
-      (problem: unknown) => onProblem((problem as Error).message),
-    );
-    next(new Error("acknowledged later"));
-  };
-  watchSilence(client, onProblem);
+function prepare(
+  client: MqttClient,
+  options: SessionOptions,
+  host: SparkplugHost | undefined,
+): MqttReception {
+  const { onMessages, onConnected, onProblem } = options;
+  const write = (bytes: Buffer) => client.stream.write(bytes);
+  const reception = new MqttReception({ onMessages, onProblem, write });
+  // The library would acknowledge each message when this calls back without an error. One error for all: the
+  // stack of a new one took as long as reading the message.
+  const acknowledgedLater = new Error("acknowledged later");
+  client.handleMessage = (packet, next) => reception.take(packet, () => next(acknowledgedLater));
+  watchSilence(client, reception, onProblem);
   client.on("connect", () => {
-    connection += 1;
+    // Also with a session: mosquitto forgets shared subscriptions of a session when it restarts.
     subscribe(client, options).then(
       () => {
         host?.announce(client);
@@ -65,7 +61,7 @@ function prepare(client: MqttClient, options: SessionOptions, host: SparkplugHos
     );
   });
   client.on("close", () => {
-    connection += 1;
+    reception.connectionChanged();
     if (host) client.options.will = host.newWill();
   });
   client.on("error", ({ message }) => {
@@ -73,19 +69,26 @@ function prepare(client: MqttClient, options: SessionOptions, host: SparkplugHos
     if (message !== "Keepalive timeout") onProblem(message);
   });
   client.on("offline", () => onProblem("The connection to the broker was lost"));
+  return reception;
 }
 
 /**
  * The library takes a connection for dead when the response to its probe is late. With many messages before
- * it, the response is late on a good connection too, so any packet is a sign of life here.
+ * it, the response is late on a good connection too, so any packet is a sign of life here. A socket that is
+ * not read says nothing of the broker.
  */
-function watchSilence(client: MqttClient, onProblem: SessionOptions["onProblem"]): void {
+function watchSilence(
+  client: MqttClient,
+  reception: MqttReception,
+  onProblem: SessionOptions["onProblem"],
+): void {
   const giveUp = client.onKeepaliveTimeout.bind(client);
   let heardMs = performance.now();
   client.on("packetreceive", () => {
     heardMs = performance.now();
   });
   client.onKeepaliveTimeout = () => {
+    if (reception.isHeld) heardMs = performance.now();
     const silentMs = performance.now() - heardMs;
     if (silentMs < 1_500 * client.options.keepalive!) {
       client.sendPing();

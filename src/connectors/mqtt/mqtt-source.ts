@@ -1,18 +1,20 @@
 // Reads an MQTT broker: plain values by topic, JSON by JSONata, and Sparkplug B.
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import type { IClientOptions, IPublishPacket, MqttClient } from "mqtt";
+import type { IClientOptions, MqttClient } from "mqtt";
 import { type Static, Type } from "typebox";
 import { UsageError } from "../../client/command.ts";
 import { parseJson } from "../../lib/json.ts";
+import type { Intake } from "../intake.ts";
 import { integers64Schema } from "../integers.ts";
 import { durationIn } from "../quantities.ts";
-import type { SourceRecords } from "../records.ts";
+import type { SourceEvent, SourcePoint, SourceRecords, SourceRow } from "../records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
 import { jsonReader } from "./json-messages.ts";
-import type { MessageReader } from "./message-reader.ts";
+import type { MessageReader, RefusedValues } from "./message-reader.ts";
 import { runSession, tryConnection } from "./mqtt-session.ts";
 import { type PlainRead, plainReader } from "./plain-messages.ts";
+import type { ReceivedMessage } from "./reception.ts";
 import { RebirthLimit, rebirthPayload, SparkplugNodes } from "./sparkplug.ts";
 import { topicMatcher } from "./topics.ts";
 
@@ -118,25 +120,11 @@ class MqttSource implements PlantSource {
     const { intake, health, signal, isDryRun } = run;
     const readers = this.#readers();
     const { url, qos = 1, read, sparkplugHost } = this.#configuration;
-    const onMessage = async (packet: IPublishPacket) => {
-      const levels = packet.topic.split("/");
-      const found: SourceRecords[] = [];
-      for (const { matches, read: readMessage } of readers) {
-        if (!matches(levels)) continue;
-        try {
-          found.push(await readMessage(levels, packet.payload as Buffer, Date.now()));
-        } catch (problem) {
-          intake.refuse(1, `A message of ${packet.topic} cannot be read: ${(problem as Error).message}`);
-        }
-      }
-      // The broker sends these whether we can take them or not: only a bounded number may wait for the disk.
-      if (packet.qos === 0) for (const records of found) intake.offer(records);
-      else await Promise.all(found.map((records) => intake.add(records)));
-    };
+    const onMessages = (messages: readonly ReceivedMessage[]) => storeMessages(messages, readers, intake);
     const topics = read.map((one) => one.topic);
     const before = intake.mark(topicsMark);
     const options = {
-      ...{ url, qos, topics, client: this.#clientOptions(run), onMessage },
+      ...{ url, qos, topics, client: this.#clientOptions(run), onMessages },
       // The broker keeps the subscriptions of an earlier configuration.
       formerTopics: before === undefined ? [] : (parseJson(before) as string[]),
       ...(sparkplugHost !== undefined && !isDryRun && { hostTopic: `spBv1.0/STATE/${sparkplugHost}` }),
@@ -167,10 +155,11 @@ class MqttSource implements PlantSource {
     const nodes = new SparkplugNodes(read.series, read.integers64);
     const rebirths = new RebirthLimit(rebirthEveryMs);
     return (levels, payload, nowMs) => {
-      const { points, events, rebirth } = nodes.read(levels, payload, nowMs);
+      const { points, events, rebirth, unborn = 0 } = nodes.read(levels, payload, nowMs);
       if (rebirth !== undefined && rebirths.take(rebirth, performance.now()))
         this.#client?.publish(rebirth, rebirthPayload(nowMs), { qos: 0 });
-      return { points, events };
+      const why = `${unborn} values of ${levels.join("/")} came before a birth that describes them`;
+      return { points, events, ...(unborn > 0 && { refused: { items: unborn, why } }) };
     };
   }
 
@@ -189,6 +178,50 @@ class MqttSource implements PlantSource {
       ...(key !== undefined && { key: fileOf(key, "source.key") }),
     };
   }
+}
+
+/** Resolves when the records are on disk, except for those of quality 0: the broker does not keep these. */
+async function storeMessages(
+  messages: readonly ReceivedMessage[],
+  readers: readonly Reader[],
+  intake: Intake,
+): Promise<void> {
+  const kept: KeptRecords = { points: [], events: [], rows: [] };
+  const refused: RefusedValues[] = [];
+  for (const { packet, arrivedMs } of messages) {
+    const levels = packet.topic.split("/");
+    for (const { matches, read } of readers) {
+      if (!matches(levels)) continue;
+      try {
+        const found = read(levels, packet.payload as Buffer, arrivedMs);
+        const records = found instanceof Promise ? await found : found;
+        if (packet.qos === 0) intake.offer(records);
+        else append(records, kept);
+        if (records.refused) refused.push(records.refused);
+      } catch (problem) {
+        const why = `A message of ${packet.topic} cannot be read: ${(problem as Error).message}`;
+        refused.push({ items: 1, why });
+      }
+    }
+  }
+  if (refused.length > 0)
+    intake.refuse(
+      refused.reduce((sum, { items }) => sum + items, 0),
+      refused[0]!.why,
+    );
+  if (messages.some(({ packet }) => packet.qos === 1)) await intake.add(kept);
+}
+
+interface KeptRecords {
+  readonly points: SourcePoint[];
+  readonly events: SourceEvent[];
+  readonly rows: SourceRow[];
+}
+
+function append({ points = [], events = [], rows = [] }: SourceRecords, to: KeptRecords): void {
+  for (const point of points) to.points.push(point);
+  for (const event of events) to.events.push(event);
+  for (const row of rows) to.rows.push(row);
 }
 
 /** How often one edge node is told to send its birth. */

@@ -255,6 +255,23 @@ describe("MQTT", needs("mosquitto"), () => {
     assert.ok(queued.includes("kept") && !queued.includes("left"), "the broker keeps only what is read");
   });
 
+  test("the messages of a shared subscription are written, also after a restart of the broker", async () => {
+    const read = [{ topic: "$share/hall/shared/+", format: "value", series: "{topic}" }];
+    const connector = connect(configured("part", read));
+    const publisher = await broker.client();
+    const subscribed = () => connector.output().match(/Subscribed/g)?.length ?? 0;
+    await until(() => subscribed() === 1, "the start");
+    await publisher.publishAsync("shared/a", "1", { qos: 1 });
+    await until(async () => (await server.countOf("part/shared/a")) === 1, "the first message");
+    await broker.stop();
+    await broker.start();
+    await until(() => publisher.connected && subscribed() === 2, "the second connection");
+    await publisher.publishAsync("shared/b", "2", { qos: 1 });
+    await until(async () => (await server.countOf("part/shared/b")) === 1, "the second message");
+    await stopped(connector);
+    await publisher.endAsync();
+  });
+
   test("the will of a Sparkplug host has the time of its birth, on each connection", async () => {
     const states: { online: boolean; timestamp: number }[] = [];
     const watcher = await broker.client();
