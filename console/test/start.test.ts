@@ -63,8 +63,9 @@ it("the age of the data is said in exact words for one, few and many series", ()
     { checked: 12, silent: 1, hasMore: false },
     { checked: 12, silent: 3, hasMore: false },
     { checked: 12, silent: 12, hasMore: false },
-    { checked: 100, silent: 0, hasMore: true },
-    { checked: 100, silent: 100, hasMore: true },
+    { checked: 1_000, silent: 0, hasMore: true },
+    { checked: 1_000, silent: 3, hasMore: true },
+    { checked: 1_000, silent: 1_000, hasMore: true },
   ].map(freshnessText);
   assert.deepEqual(texts, [
     "The only series has a value from the last hour.",
@@ -73,8 +74,9 @@ it("the age of the data is said in exact words for one, few and many series", ()
     "Of the 12 series, 1 has no value from the last hour.",
     "Of the 12 series, 3 have no value from the last hour.",
     "Of the 12 series, none has a value from the last hour.",
-    "Of the first 100 series, all have a value from the last hour.",
-    "Of the first 100 series, none has a value from the last hour.",
+    "Of the first 1\u202f000 series, all have a value from the last hour. The other series were not checked.",
+    "Of the first 1\u202f000 series, 3 have no value from the last hour. The other series were not checked.",
+    "Of the first 1\u202f000 series, none has a value from the last hour. The other series were not checked.",
   ]);
 });
 

@@ -143,6 +143,7 @@ describe("the page of suggestions", () => {
     await console.release(page);
     const reader = await console.open({ path: "/suggestions", key: readerKey });
     await rowOf(reader, "21PT1019").getByText("Open").waitFor();
+    await rowOf(reader, "21PT1019").getByText("same tag").waitFor();
     assert.equal(await reader.getByRole("checkbox").count(), 0);
     assert.equal(await reader.getByRole("button", { name: /Accept|Suggest assets/ }).count(), 0);
     await console.release(reader);

@@ -1,12 +1,21 @@
 // What the first page shows: counts, the newest values, recent events, saved trends, and the server's health.
 import { useQuery } from "@tanstack/react-query";
 import { baseUrl } from "../../api/base.ts";
-import { defaults, getEvents, getTimeseries, getTrends, postTimeseriesLatest } from "../../api/generated.ts";
+import {
+  defaults,
+  getEvents,
+  getTimeseries,
+  getTrends,
+  postTimeseriesLatest,
+  type TimeSeries,
+} from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import type { SeriesChecked } from "./freshness-text.ts";
 
 const refreshMs = 10_000;
-const seriesMax = 100;
+const seriesMax = 1_000;
+/** The server takes the items of so many series in one request. */
+const seriesPerRequest = 100;
 const eventsMax = 6;
 const trendsMax = 6;
 
@@ -48,8 +57,7 @@ export function useFreshness() {
         .data;
       const hasMore = nextCursor !== undefined;
       if (series.length === 0) return { checked: 0, silent: 0, hasMore };
-      const items = series.map(({ id }) => ({ id }));
-      const latest = (await postTimeseriesLatest(project, { items }, { signal })).data.items;
+      const latest = await readLatest(project, series, signal);
       const timed = latest.flatMap(({ name, datapoints: [point] }) =>
         point === undefined ? [] : [{ name, timeMs: point.timestamp }],
       );
@@ -59,6 +67,15 @@ export function useFreshness() {
       return { checked: series.length, silent, hasMore, ...(newest && { newest }) };
     },
   });
+}
+
+async function readLatest(project: string, series: readonly TimeSeries[], signal: AbortSignal) {
+  const requests: ReturnType<typeof postTimeseriesLatest>[] = [];
+  for (let from = 0; from < series.length; from += seriesPerRequest) {
+    const items = series.slice(from, from + seriesPerRequest).map(({ id }) => ({ id }));
+    requests.push(postTimeseriesLatest(project, { items }, { signal }));
+  }
+  return (await Promise.all(requests)).flatMap(({ data }) => data.items);
 }
 
 export function useRecentEvents() {

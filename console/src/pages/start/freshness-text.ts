@@ -15,7 +15,8 @@ export function freshnessText({ checked, silent, hasMore }: SeriesChecked): stri
   if (!hasMore && checked === 1)
     return `The only series has ${silent === 0 ? "a" : "no"} value from the last hour.`;
   const all = hasMore ? `Of the first ${count} series` : `Of the ${count} series`;
-  if (silent === 0) return `${all}, all have a value from the last hour.`;
-  if (silent === checked) return `${all}, none has a value from the last hour.`;
-  return `${all}, ${countText(silent)} ${silent === 1 ? "has" : "have"} no value from the last hour.`;
+  const end = `value from the last hour.${hasMore ? " The other series were not checked." : ""}`;
+  if (silent === 0) return `${all}, all have a ${end}`;
+  if (silent === checked) return `${all}, none has a ${end}`;
+  return `${all}, ${countText(silent)} ${silent === 1 ? "has" : "have"} no ${end}`;
 }

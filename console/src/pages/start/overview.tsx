@@ -78,7 +78,9 @@ export function FreshnessCard() {
   const { data, isError, error } = useFreshness();
   const nowMs = useNow(1_000);
   return (
-    <Part title="Newest data">
+    <Part
+      title={data?.hasMore ? `Newest data of the first ${countText(data.checked)} series` : "Newest data"}
+    >
       {isError && <Unread records="time series" problem={error} />}
       {data && !data.newest && <Quiet>There are no values yet.</Quiet>}
       {data?.newest && (
@@ -94,9 +96,7 @@ export function FreshnessCard() {
             </Anchor>{" "}
             at {timeText(data.newest.timeMs)}
           </Text>
-          <Quiet>
-            {freshnessText(data)} {data.hasMore && "The other series were not checked."}
-          </Quiet>
+          <Quiet>{freshnessText(data)}</Quiet>
         </Stack>
       )}
     </Part>

@@ -82,11 +82,11 @@ function Filter({ search }: { search: SuggestionsSearch }) {
         onChange={(kind) => change({ kind })}
       />
       <Select
-        aria-label="Score"
-        placeholder="Any score"
+        aria-label="Difference"
+        placeholder="Any difference"
         clearable
         data={[
-          { value: "0", label: "Same tag (0)" },
+          { value: "0", label: "Same tag" },
           { value: "1", label: "At most 1 letter apart" },
           { value: "2", label: "At most 2 letters apart" },
           { value: "3", label: "At most 3 letters apart" },

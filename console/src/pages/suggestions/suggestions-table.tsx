@@ -1,8 +1,9 @@
-// The rows of suggestions: both names, the score, and the buttons of the review. On a narrow window each row
-// is a card.
+// The rows of suggestions: both names, their difference, and the buttons of the review. On a narrow window
+// each row is a card.
 import { Badge, Checkbox } from "@mantine/core";
 import { type KeyboardEvent, useRef } from "react";
 import type { Suggestion } from "../../api/generated.ts";
+import { countOf } from "../../lib/format.ts";
 import { focusBeside } from "../../ui/focus.ts";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
@@ -46,14 +47,14 @@ export function SuggestionsTable({ rows, chosen, setChosen, mayReview, waiting, 
           <div role="columnheader">
             <Checkbox
               aria-label="Select all"
-              title="Of each series the suggestion with the best score"
+              title="Of each series the suggestion with the smallest difference"
               checked={isAll}
               indeterminate={chosen.size > 0 && !isAll}
               onChange={() => setChosen(new Set(isAll ? [] : all))}
             />
           </div>
         )}
-        {["Series or drawing", "Tag", "Asset", "Score", mayReview ? "Review" : "State"].map((label) => (
+        {["Series or drawing", "Tag", "Asset", "Difference", mayReview ? "Review" : "State"].map((label) => (
           <div role="columnheader" key={label}>
             {label}
           </div>
@@ -127,8 +128,8 @@ function Row({ row, subject, asset, isChosen, isPending, mayReview, onChoose, on
           {asset}
         </TextLink>
       </div>
-      <div role="cell" data-label="Score" className="numbers">
-        {score}
+      <div role="cell" data-label="Difference">
+        {score === 0 ? "same tag" : countOf(score, "letter")}
       </div>
       <div role="cell" className={classes["review"]}>
         {mayReview ? (
