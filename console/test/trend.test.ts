@@ -266,6 +266,29 @@ describe("the trend", () => {
     await console.release(page);
   });
 
+  it("has its controls in two rows on a narrow screen, most of them in a menu", async () => {
+    const viewport = { width: 360, height: 740 };
+    const day = range(startMs, startMs + dayMs);
+    const page = await console.open({ path: `/trend?series=flow&${day}`, viewport });
+    await status(page, "Raw points: every point drawn");
+    const top = async (name: string | RegExp) =>
+      Math.round((await page.getByRole("button", { name }).boundingBox())!.y);
+    const tops = [await top("Add series"), await top(/^Time range/), await top("More controls")];
+    assert.equal(new Set(tops).size, 2);
+    assert.equal(await page.getByRole("button", { name: "Find similar" }).count(), 0);
+    const choose = async (item: string) => {
+      await page.getByRole("button", { name: "More controls" }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+    };
+    await choose("Measure");
+    await page.waitForURL(/cursors=/);
+    await choose("Zoom out");
+    await page.waitForURL((url) => url.searchParams.get("start") === iso(startMs - dayMs / 2));
+    await choose("Find similar");
+    await page.getByRole("dialog", { name: "Find similar windows" }).waitFor();
+    await console.release(page);
+  });
+
   it("is saved under a name, opened, renamed and deleted", async () => {
     const page = await console.open({ path: `/trend?series=flow&${whole}` });
     const menu = async (button: string, item: string) => {

@@ -1,6 +1,7 @@
 // The session of the person at the console. The cookie is the server's: no key stays in the browser.
 import { HttpError } from "@oazapfts/runtime";
 import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { createContext, use } from "react";
 import { baseUrl } from "../api/base.ts";
 import { defaults, type Group } from "../api/generated.ts";
 import { asMember, type SeenGroup, seenGroupId, setSeenGroup } from "./see-as.ts";
@@ -49,11 +50,21 @@ export const signIn = (secret: SignInSecret): Promise<Session> => send("POST", "
 
 export const signOut = (): Promise<void> => send("DELETE", "/session");
 
-/** The session; only for pages that the router shows to people who are signed in. */
-export function useSession(): Session {
+/** For the frame around the pages, which the router shows to people who are signed in. */
+export function useSessionData(): Session {
   const { data } = useSuspenseQuery(sessionQuery);
   if (data === null) throw new Error("The page needs a session.");
   return data;
+}
+
+/** The frame provides it: a query of their own in the 200 parts that use it takes 0.5 ms of each render. */
+export const SessionContext = createContext<Session | undefined>(undefined);
+
+/** The session, inside of the frame. */
+export function useSession(): Session {
+  const session = use(SessionContext);
+  if (!session) throw new Error("The part is not inside of the frame.");
+  return session;
 }
 
 /** The project's URL name, the first argument of each function of the generated client. */

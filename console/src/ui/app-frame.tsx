@@ -15,7 +15,7 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { partOf } from "../api/load-part.ts";
-import { useSession } from "../session/session.ts";
+import { SessionContext, useSession, useSessionData } from "../session/session.ts";
 import { UploadNotice } from "../uploads/upload-notice.tsx";
 import { UploadsProvider } from "../uploads/uploads-context.tsx";
 import { AccountMenu } from "./account-menu.tsx";
@@ -34,7 +34,13 @@ const CommandPalette = lazy(async () => ({
 
 const headerHeight = 52;
 
-export function AppFrame() {
+export const AppFrame = () => (
+  <SessionContext value={useSessionData()}>
+    <Frame />
+  </SessionContext>
+);
+
+function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure();
   const { seenAs } = useSession();
   const [palette] = useState(() => new PaletteQuery());

@@ -4,13 +4,16 @@ import { notifications } from "@mantine/notifications";
 import { ClipboardCopy } from "lucide-react";
 import { type ApiRequest, type Snippet, snippetsOf } from "../lib/snippets.ts";
 
-export const CopyAs = ({ request }: { request: ApiRequest }) => <CopyMenu snippets={snippetsOf(request)} />;
+export const CopyAs = ({ request }: { request: ApiRequest }) => (
+  <CopyMenu snippets={() => snippetsOf(request)} />
+);
 
-export function CopyMenu({ snippets }: { snippets: readonly Snippet[] }) {
-  const copy = async (language: string, text: string) => {
-    await navigator.clipboard.writeText(text);
-    notifications.show({ message: `Copied as ${language}. Put your API key into it.` });
-  };
+interface CopyMenuProps {
+  /** Runs when the menu opens. */
+  snippets(): readonly Snippet[];
+}
+
+export function CopyMenu({ snippets }: CopyMenuProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
@@ -19,12 +22,20 @@ export function CopyMenu({ snippets }: { snippets: readonly Snippet[] }) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        {snippets.map(({ language, text }) => (
-          <Menu.Item key={language} onClick={() => void copy(language, text)}>
-            {language}
-          </Menu.Item>
-        ))}
+        <SnippetItems snippets={snippets} />
       </Menu.Dropdown>
     </Menu>
   );
+}
+
+function SnippetItems({ snippets }: CopyMenuProps) {
+  const copy = async (language: string, text: string) => {
+    await navigator.clipboard.writeText(text);
+    notifications.show({ message: `Copied as ${language}. Put your API key into it.` });
+  };
+  return snippets().map(({ language, text }) => (
+    <Menu.Item key={language} onClick={() => void copy(language, text)}>
+      {language}
+    </Menu.Item>
+  ));
 }

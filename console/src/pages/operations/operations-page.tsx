@@ -32,7 +32,7 @@ function Operations() {
   return (
     <Page
       title="Operations"
-      actions={<CopyMenu snippets={programsFor({ method: "GET", path: "/metrics", isText: true })} />}
+      actions={<CopyMenu snippets={() => programsFor({ method: "GET", path: "/metrics", isText: true })} />}
       note={
         snapshot &&
         `version ${snapshot.version}, running for ${durationText(Date.now() - snapshot.startTimeMs)}`

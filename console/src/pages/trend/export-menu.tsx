@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Group, Menu, Modal, Progress, Text, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { Download, Link2 } from "lucide-react";
-import { useRef, useState } from "react";
+import { memo, useRef, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
 import { countText } from "../../lib/format.ts";
 import { saveFile } from "../../lib/save.ts";
@@ -12,7 +12,7 @@ import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { rawCsv, shownCsv } from "./csv.ts";
 import type { TrendRow } from "./series-table.tsx";
 
-interface ExportMenuProps {
+export interface Exported {
   readonly rows: readonly TrendRow[];
   /** The lines that are drawn, those to compare with among them. */
   readonly lines: readonly ChartLine[];
@@ -24,10 +24,17 @@ interface RunningExport {
   readonly points: number;
 }
 
-export function ExportMenu({ rows, lines, window }: ExportMenuProps) {
-  const visible = rows.filter(({ series }) => !series.isHidden);
-  const { running, start, cancel } = useRawExport(visible, window);
-  const saveShown = () => saveFile(fileName(window), [shownCsv(lines, window)], csvType);
+interface ExportMenuProps {
+  /** What is on the screen when the menu is used. */
+  exported(): Exported;
+}
+
+export const ExportMenu = memo(function ExportMenu({ exported }: ExportMenuProps) {
+  const { running, start, cancel } = useRawExport(exported);
+  const saveShown = () => {
+    const { lines, window } = exported();
+    saveFile(fileName(window), [shownCsv(lines, window)], csvType);
+  };
   return (
     <>
       <Menu position="bottom-end">
@@ -55,7 +62,7 @@ export function ExportMenu({ rows, lines, window }: ExportMenuProps) {
       </Modal>
     </>
   );
-}
+});
 
 const csvType = "text/csv";
 
@@ -65,7 +72,7 @@ const fileName = ({ startMs, endMs }: TimeWindow): string =>
 const timeOfName = (timeMs: number): string =>
   new Date(timeMs).toISOString().slice(0, 19).replaceAll(":", "");
 
-function useRawExport(rows: readonly TrendRow[], window: TimeWindow) {
+function useRawExport(exported: ExportMenuProps["exported"]) {
   const project = useProject();
   const stop = useRef<AbortController>(undefined);
   const [running, setRunning] = useState<RunningExport>();
@@ -73,6 +80,8 @@ function useRawExport(rows: readonly TrendRow[], window: TimeWindow) {
     stop.current = new AbortController();
     const { signal } = stop.current;
     setRunning({ part: 0, points: 0 });
+    const { window, ...all } = exported();
+    const rows = all.rows.filter(({ series }) => !series.isHidden);
     const fixed = { startMs: Math.round(window.startMs), endMs: Math.round(window.endMs) };
     try {
       const onProgress = (part: number, points: number) => setRunning({ part, points });

@@ -1,16 +1,13 @@
 // "Find similar": searches the history for windows that look like this one, and opens them in the trend.
 import { Button, Checkbox, Drawer, Group, NavLink, Progress, Select, Stack, Text } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
-import { Radar } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { timeText } from "../../lib/format.ts";
-import { mayDo } from "../../session/rights.ts";
-import { useProject, useSession } from "../../session/session.ts";
+import { useProject } from "../../session/session.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import { Refusal } from "../../ui/confirm.tsx";
 import { useReturnedFocus } from "../../ui/focus.ts";
 import { measureOf, measureSearch } from "./measure.ts";
-import type { TrendSearch } from "./search.ts";
 import {
   type SimilarQuery,
   type SimilarWindow,
@@ -19,6 +16,7 @@ import {
   shortestMs,
 } from "./similar-search.ts";
 import type { StoredSeries } from "./trend-series.ts";
+import { type TrendShown, useTrendActions } from "./trend-state.tsx";
 import { fixedWindow, lengthText } from "./window.ts";
 
 /** As in trend.module.css. */
@@ -32,15 +30,8 @@ const ranges = [
   { value: "all", label: "all time" },
 ];
 
-interface FindSimilarProps {
-  readonly series: readonly StoredSeries[];
-  readonly search: TrendSearch;
-  readonly window: TimeWindow;
-  onChange(change: Partial<TrendSearch>): void;
-}
-
 /** The pattern, where it is searched, and what was found. It stays while the trend shows the matches. */
-interface Pattern {
+export interface Pattern {
   readonly series: readonly StoredSeries[];
   readonly window: TimeWindow;
   /** The trend around the pattern, so that a match is shown in the same way. */
@@ -49,41 +40,22 @@ interface Pattern {
   readonly timeZone: string | undefined;
 }
 
-export function FindSimilar({ series, search, window, onChange }: FindSimilarProps) {
-  const session = useSession();
-  const [pattern, setPattern] = useState<Pattern>();
-  if (!mayDo(session, "analyticsAcl", "EXECUTE")) return null;
-  const compared = series.filter(({ isString, isHidden }) => !isString && !isHidden);
+/** The part between the measuring cursors, or without them all that is shown. */
+export function patternOf(series: readonly StoredSeries[], { search, window }: TrendShown): Pattern {
   const measure = measureOf(search);
-  const inside = measure ? { startMs: Math.min(...measure), endMs: Math.max(...measure) } : window;
-  const isOpen = pattern !== undefined;
-  return (
-    <>
-      <Button
-        size="xs"
-        variant={isOpen ? "light" : "default"}
-        aria-expanded={isOpen}
-        leftSection={<Radar size={15} aria-hidden />}
-        onClick={() =>
-          setPattern({
-            ...{ series: compared, window: inside, view: window },
-            ...{ isMeasured: measure !== undefined, timeZone: search.zone },
-          })
-        }
-      >
-        Find similar
-      </Button>
-      {pattern && <SimilarPanel {...{ pattern, onChange }} onClose={() => setPattern(undefined)} />}
-    </>
-  );
+  const inside = measure && { startMs: Math.min(...measure), endMs: Math.max(...measure) };
+  return {
+    series: series.filter(({ isString, isHidden }) => !isString && !isHidden),
+    ...{ window: inside ?? window, view: window, isMeasured: inside !== undefined, timeZone: search.zone },
+  };
 }
 
-interface SimilarWindowsProps {
+interface SimilarPanelProps {
   readonly pattern: Pattern;
-  onChange(change: Partial<TrendSearch>): void;
+  onClose(): void;
 }
 
-function SimilarPanel({ onClose, ...props }: SimilarWindowsProps & { onClose(): void }) {
+export function SimilarPanel({ pattern, onClose }: SimilarPanelProps) {
   useReturnedFocus();
   const isNarrow = useMediaQuery("(max-width: 62em)", undefined, { getInitialValueInEffect: false });
   return (
@@ -100,12 +72,12 @@ function SimilarPanel({ onClose, ...props }: SimilarWindowsProps & { onClose(): 
       title="Find similar windows"
       closeButtonProps={{ "aria-label": "Close" }}
     >
-      <SimilarWindows {...props} />
+      <SimilarWindows pattern={pattern} />
     </Drawer>
   );
 }
 
-function SimilarWindows({ pattern, onChange }: SimilarWindowsProps) {
+function SimilarWindows({ pattern }: { readonly pattern: Pattern }) {
   const { window, isMeasured, timeZone } = pattern;
   const { run, start, cancel } = useSimilarSearch();
   const part = isMeasured ? ", between the cursors" : "";
@@ -137,7 +109,7 @@ function SimilarWindows({ pattern, onChange }: SimilarWindowsProps) {
           <Text size="xs">A series needs points at the start and at the end of the window.</Text>
         </>
       )}
-      {run.state === "done" && <Matches pattern={pattern} matches={run.matches} onChange={onChange} />}
+      {run.state === "done" && <Matches pattern={pattern} matches={run.matches} />}
     </Stack>
   );
 }
@@ -195,11 +167,13 @@ function obstacleOf(chosen: readonly StoredSeries[], window: TimeWindow): string
   return undefined;
 }
 
-interface MatchesProps extends SimilarWindowsProps {
+interface MatchesProps {
+  readonly pattern: Pattern;
   readonly matches: readonly SimilarWindow[];
 }
 
-function Matches({ pattern, matches, onChange }: MatchesProps) {
+function Matches({ pattern, matches }: MatchesProps) {
+  const { change } = useTrendActions();
   const [shown, setShown] = useState<SimilarWindow>();
   const { window, view, isMeasured, timeZone } = pattern;
   const show = (match: SimilarWindow | undefined) => {
@@ -207,7 +181,7 @@ function Matches({ pattern, matches, onChange }: MatchesProps) {
     const byMs = (match?.startMs ?? window.startMs) - window.startMs;
     const moved = { startMs: view.startMs + byMs, endMs: view.endMs + byMs };
     const cursors = isMeasured ? measureSearch([window.startMs + byMs, window.endMs + byMs]) : {};
-    onChange({ ...fixedWindow(moved), ...cursors });
+    change({ ...fixedWindow(moved), ...cursors });
   };
   if (matches.length === 0)
     return <Text size="sm">There is no other window with data in this time. Search in a longer time.</Text>;

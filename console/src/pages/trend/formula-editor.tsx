@@ -11,25 +11,24 @@ import type { TrendSearch } from "./search.ts";
 import { latestText, type TrendRow } from "./series-table.tsx";
 import classes from "./trend.module.css";
 import { formulaKey } from "./trend-series.ts";
+import { useTrendActions, useTrendShown } from "./trend-state.tsx";
 
 const typingPauseMs = 300;
 
 interface FormulaEditorProps {
-  readonly search: TrendSearch;
   /** The place of the formula in the address; after the last one for a new formula. */
   readonly index: number;
   readonly rows: readonly TrendRow[];
-  readonly window: TimeWindow;
-  /** Changes the address without a new step for the back button. */
-  onChange(change: Partial<TrendSearch>): void;
   onClose(): void;
 }
 
-export function FormulaEditor({ search, index, rows, window, onChange, onClose }: FormulaEditorProps) {
+export function FormulaEditor({ index, rows, onClose }: FormulaEditorProps) {
+  const { correct } = useTrendActions();
+  const { search, window } = useTrendShown();
   const formulas = formulasIn(search.calc ?? []);
   const [formula, setFormula] = useState(() => formulas[index] ?? newFormula(formulas));
   const write = useDebouncedCallback(
-    (written: FormulaText) => onChange(withFormula(search, formulas, { index, written })),
+    (written: FormulaText) => correct(withFormula(search, formulas, { index, written })),
     { delay: typingPauseMs, flushOnUnmount: true },
   );
   const others = formulas.filter((_, other) => other !== index);

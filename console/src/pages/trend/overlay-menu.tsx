@@ -3,21 +3,21 @@ import { Button, Checkbox, Popover, Select, Stack, Text } from "@mantine/core";
 import { Layers } from "lucide-react";
 import { unreadText } from "../../api/errors.ts";
 import { eventColorStyle } from "../../lib/event-color.ts";
-import type { TrendSearch } from "./search.ts";
 import classes from "./trend.module.css";
+import { useTrendActions, useTrendSearch } from "./trend-state.tsx";
 import { allTypes, type TrendEvents } from "./use-events.ts";
 
 interface OverlayMenuProps {
-  readonly search: TrendSearch;
   /** Those in the window. */
-  readonly events: Pick<TrendEvents, "types" | "problem">;
-  onChange(change: Partial<TrendSearch>): void;
+  readonly found: TrendEvents;
 }
 
 const compareDays = [1, 2, 7, 14, 28, 30, 90, 364, 365];
 
-export function OverlayMenu({ search, events: found, onChange }: OverlayMenuProps) {
-  const { events, compare } = search;
+export function OverlayMenu({ found }: OverlayMenuProps) {
+  const { change } = useTrendActions();
+  const events = useTrendSearch((search) => search.events);
+  const compare = useTrendSearch((search) => search.compare);
   const parts = [events && "events", compare !== undefined && `${compare} d before`].filter(Boolean);
   return (
     <Popover position="bottom-start" trapFocus withRoles>
@@ -43,34 +43,33 @@ export function OverlayMenu({ search, events: found, onChange }: OverlayMenuProp
               label: days === 1 ? "1 day before" : `${days} days before`,
             }))}
             value={compare === undefined ? null : String(compare)}
-            onChange={(days) => onChange({ compare: days === null ? undefined : Number(days) })}
+            onChange={(days) => change({ compare: days === null ? undefined : Number(days) })}
           />
           <Checkbox
             size="xs"
             label="Events"
             checked={events !== undefined}
-            onChange={(event) => onChange({ events: event.currentTarget.checked ? [allTypes] : undefined })}
+            onChange={(event) => change({ events: event.currentTarget.checked ? [allTypes] : undefined })}
           />
-          {events && <TypeFilter events={events} found={found} onChange={onChange} />}
+          {events && <TypeFilter events={events} found={found} />}
         </Stack>
       </Popover.Dropdown>
     </Popover>
   );
 }
 
-interface TypeFilterProps {
+interface TypeFilterProps extends OverlayMenuProps {
   readonly events: readonly string[];
-  readonly found: OverlayMenuProps["events"];
-  onChange(change: Partial<TrendSearch>): void;
 }
 
-function TypeFilter({ events, found: { types, problem }, onChange }: TypeFilterProps) {
+function TypeFilter({ events, found: { types, problem } }: TypeFilterProps) {
+  const { change } = useTrendActions();
   if (problem !== null) return <Text size="xs">{unreadText("events", problem)}</Text>;
   if (types.length === 0) return <Text size="xs">There are no events in this window.</Text>;
   const chosen = events.includes(allTypes) ? types : events;
   const toggle = (type: string) => {
     const next = chosen.includes(type) ? chosen.filter((one) => one !== type) : [...chosen, type];
-    onChange({
+    change({
       events: types.every((one) => next.includes(one)) ? [allTypes] : next.length > 0 ? next : undefined,
     });
   };

@@ -1,11 +1,21 @@
 // Chooses the window of time: a length that ends now, or two times, in a time zone.
-import { Button, Group, Popover, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
-import { CalendarClock } from "lucide-react";
-import { type FormEvent, useState } from "react";
+import {
+  Button,
+  Group,
+  Popover,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+  VisuallyHidden,
+} from "@mantine/core";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { timeText } from "../../lib/format.ts";
 import { browserZone, fromZoned, toZoned } from "../../lib/zoned-time.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
 import type { TrendSearch } from "./search.ts";
+import { useTrendActions, useTrendShown } from "./trend-state.tsx";
 import { defaultStart, fixedWindow, isRelative, lengthText } from "./window.ts";
 
 const presets = [
@@ -19,64 +29,73 @@ const presets = [
   { start: "365d-ago", label: "1 year" },
 ] as const;
 
-interface RangeControlProps {
-  readonly search: TrendSearch;
-  readonly window: TimeWindow;
-  onChange(change: Partial<TrendSearch>): void;
-}
-
-export function RangeControl({ search, window, onChange }: RangeControlProps) {
+export function RangeControl({ icon }: { readonly icon?: ReactNode }) {
   const [isOpen, setIsOpen] = useState(false);
-  const zone = search.zone ?? browserZone();
-  const preset = presets.find(({ start }) => isRelative(search) && start === (search.start ?? defaultStart));
-  const text = preset
-    ? `Last ${preset.label}`
-    : isRelative(search)
-      ? `Last ${lengthText(window)}`
-      : `${timeText(window.startMs, zone)} – ${timeText(window.endMs, zone)}`;
   return (
     <Popover opened={isOpen} onChange={setIsOpen} position="bottom-start" trapFocus withRoles>
       <Popover.Target>
-        <Button
-          variant="default"
-          size="xs"
-          leftSection={<CalendarClock size={15} aria-hidden />}
-          onClick={() => setIsOpen(!isOpen)}
-          aria-label={`Time range: ${text}`}
-        >
-          {text}
+        <Button variant="default" size="xs" leftSection={icon} onClick={() => setIsOpen(!isOpen)}>
+          <RangeText />
         </Button>
       </Popover.Target>
       <Popover.Dropdown maw="calc(100vw - 24px)">
-        <Stack gap="sm">
-          <SimpleGrid cols={4} spacing={6}>
-            {presets.map(({ start, label }) => (
-              <Button
-                key={start}
-                size="compact-sm"
-                variant={preset?.start === start ? "filled" : "default"}
-                aria-label={`Last ${label}`}
-                onClick={() => {
-                  onChange({ start, end: undefined });
-                  setIsOpen(false);
-                }}
-              >
-                {label}
-              </Button>
-            ))}
-          </SimpleGrid>
-          <FixedTimes
-            key={`${zone} ${window.startMs}`}
-            {...{ window, zone }}
-            onSet={(fixed) => {
-              onChange(fixedWindow(fixed));
-              setIsOpen(false);
-            }}
-          />
-          <ZoneSelect zone={search.zone} onChange={(chosen) => onChange({ zone: chosen })} />
-        </Stack>
+        <RangeForm onDone={() => setIsOpen(false)} />
       </Popover.Dropdown>
     </Popover>
+  );
+}
+
+const presetOf = (search: TrendSearch) =>
+  presets.find(({ start }) => isRelative(search) && start === (search.start ?? defaultStart));
+
+/** Follows the window, and not the button around it, which takes longer to render. */
+function RangeText() {
+  const { search, window } = useTrendShown();
+  const [start, end] = [window.startMs, window.endMs].map((timeMs) => timeText(timeMs, zoneOf(search)));
+  const length = presetOf(search)?.label ?? lengthText(window);
+  return (
+    <>
+      <VisuallyHidden>Time range: </VisuallyHidden>
+      {isRelative(search) ? `Last ${length}` : `${start} – ${end}`}
+    </>
+  );
+}
+
+const zoneOf = ({ zone = browserZone() }: TrendSearch): string => zone;
+
+function RangeForm({ onDone }: { onDone(): void }) {
+  const { search, window } = useTrendShown();
+  const { change } = useTrendActions();
+  const preset = presetOf(search);
+  const zone = zoneOf(search);
+  return (
+    <Stack gap="sm">
+      <SimpleGrid cols={4} spacing={6}>
+        {presets.map(({ start, label }) => (
+          <Button
+            key={start}
+            size="compact-sm"
+            variant={preset?.start === start ? "filled" : "default"}
+            aria-label={`Last ${label}`}
+            onClick={() => {
+              change({ start, end: undefined });
+              onDone();
+            }}
+          >
+            {label}
+          </Button>
+        ))}
+      </SimpleGrid>
+      <FixedTimes
+        key={`${zone} ${window.startMs}`}
+        {...{ window, zone }}
+        onSet={(fixed) => {
+          change(fixedWindow(fixed));
+          onDone();
+        }}
+      />
+      <ZoneSelect zone={search.zone} onChange={(chosen) => change({ zone: chosen })} />
+    </Stack>
   );
 }
 

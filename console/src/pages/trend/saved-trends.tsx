@@ -17,11 +17,11 @@ import { useProject, useSession } from "../../session/session.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { type TrendSearch, trendSearch } from "./search.ts";
+import { useTrendActions, useTrendSearch } from "./trend-state.tsx";
 
 const trendsMax = 1_000;
 
 interface SavedTrendsProps {
-  readonly search: TrendSearch;
   /** Shows another trend in place of this one. */
   onOpen(search: TrendSearch): void;
 }
@@ -32,12 +32,13 @@ type Dialog = "save" | "rename" | "delete";
 export const SavedTrends = (props: SavedTrendsProps) =>
   mayDo(useSession(), "trendsAcl", "READ") ? <TrendsMenu {...props} /> : null;
 
-function TrendsMenu({ search, onOpen }: SavedTrendsProps) {
+function TrendsMenu({ onOpen }: SavedTrendsProps) {
   const trends = useTrends();
   const mayWrite = mayDo(useSession(), "trendsAcl", "WRITE");
   const [dialog, setDialog] = useState<Dialog>();
-  const current = trends.data?.find(({ id }) => id === search.trend);
-  const change = useTrendChange({ search, current, onOpen, onDone: () => setDialog(undefined) });
+  const openId = useTrendSearch(({ trend }) => trend);
+  const current = trends.data?.find(({ id }) => id === openId);
+  const change = useTrendChange({ current, onOpen, onDone: () => setDialog(undefined) });
   const close = () => {
     change.reset();
     setDialog(undefined);
@@ -179,12 +180,17 @@ interface TrendChangeSetting extends SavedTrendsProps {
   onDone(): void;
 }
 
-function useTrendChange({ search, current, onOpen, onDone }: TrendChangeSetting) {
+function useTrendChange({ current, onOpen, onDone }: TrendChangeSetting) {
   const project = useProject();
   const client = useQueryClient();
-  const { trend: _, ...definition } = search;
+  const { shown } = useTrendActions();
+  const definitionNow = () => {
+    const { trend: _, ...definition } = shown().search;
+    return definition;
+  };
   return useMutation({
     mutationFn: async (wanted: TrendChangeWanted): Promise<number | undefined> => {
+      const definition = definitionNow();
       if (wanted.kind === "create") {
         const { data } = await postTrends(project, { items: [{ name: wanted.name, definition }] });
         return data.items[0]!.id;
@@ -199,7 +205,7 @@ function useTrendChange({ search, current, onOpen, onDone }: TrendChangeSetting)
     onSuccess: async (id, wanted) => {
       await client.invalidateQueries({ queryKey: ["saved trends", project] });
       onDone();
-      onOpen({ ...definition, ...(id !== undefined && { trend: id }) });
+      onOpen({ ...definitionNow(), ...(id !== undefined && { trend: id }) });
       const texts = { create: "saved", keep: "saved", rename: "renamed", delete: "deleted" };
       notifications.show({ message: `The trend is ${texts[wanted.kind]}.` });
     },

@@ -45,10 +45,13 @@ const time = (value: unknown): string | undefined => {
     : undefined;
 };
 
+/** Those that need no check: a formatter takes 0.5 ms of each of the reads of an address. */
+const knownZones: ReadonlySet<string> = new Set(["UTC", ...Intl.supportedValuesOf("timeZone")]);
+
 /** The browser refuses unknown time zones; a link with one falls back to the browser's own. */
 function zoneOf(value: unknown): string | undefined {
   const zone = text(value);
-  if (zone === undefined) return undefined;
+  if (zone === undefined || knownZones.has(zone)) return zone;
   try {
     return new Intl.DateTimeFormat("en", { timeZone: zone }) && zone;
   } catch {

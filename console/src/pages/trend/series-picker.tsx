@@ -6,13 +6,15 @@ import { messageOf } from "../../api/errors.ts";
 import type { TimeSeries } from "../../api/generated.ts";
 import { useSeriesHits } from "../../ui/series-hits.ts";
 import { SeriesTree } from "./series-tree.tsx";
+import { useTrendActions, useTrendSearch } from "./trend-state.tsx";
 
-interface SeriesPickerProps {
-  readonly names: readonly string[];
-  onToggle(name: string): void;
-}
+const none: readonly string[] = [];
 
-export function SeriesPicker({ names, onToggle }: SeriesPickerProps) {
+export function SeriesPicker() {
+  const { change } = useTrendActions();
+  const names = useTrendSearch(({ series }) => series) ?? none;
+  const onToggle = (name: string) =>
+    change({ series: names.includes(name) ? names.filter((one) => one !== name) : [...names, name] });
   const [query, setQuery] = useState("");
   const [isTreeOpen, setIsTreeOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);

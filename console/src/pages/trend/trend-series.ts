@@ -7,7 +7,7 @@ import { type FormulaText, formulasIn, leavesIn } from "../../lib/formula.ts";
 import { useProject } from "../../session/session.ts";
 import { chartColors, lineColor } from "../../ui/chart/chart-colors.ts";
 import { type Fault, missingSeries } from "../../ui/expression/fault.ts";
-import type { TrendSearch } from "./search.ts";
+import { useTrendSearch } from "./trend-state.tsx";
 
 interface SeriesLook {
   /** Unique in the trend. */
@@ -60,11 +60,10 @@ export interface FoundSeries {
 const none: readonly string[] = [];
 
 /** The series that the address names, each with the colour of its place. */
-export function useTrendSeries({
-  series: names = none,
-  calc = none,
-  hidden = none,
-}: TrendSearch): FoundSeries {
+export function useTrendSeries(): FoundSeries {
+  const names = useTrendSearch(({ series }) => series) ?? none;
+  const calc = useTrendSearch((search) => search.calc) ?? none;
+  const hidden = useTrendSearch((search) => search.hidden) ?? none;
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const formulas = useMemo(() => formulasIn(calc), [calc]);
   const wanted = useMemo(() => {

@@ -22,6 +22,8 @@ export interface ColumnsWanted {
   readonly window: TimeWindow;
   readonly widthPx: number;
   readonly isLive: boolean;
+  /** False for data that is to be requested later. */
+  readonly isWanted?: boolean;
   /** Changes when everything must be read again. */
   readonly version: number;
 }
@@ -33,7 +35,7 @@ const lateEveryMs = 10_000;
 const keptMs = 60_000;
 
 export function useColumns(wanted: ColumnsWanted): readonly LoadedColumns[] {
-  const { series, window, widthPx, isLive, version } = wanted;
+  const { series, window, widthPx, isLive, isWanted = true, version } = wanted;
   const project = useProject();
   const client = useQueryClient();
   const [reader] = useState(() => new BucketReader());
@@ -42,17 +44,30 @@ export function useColumns(wanted: ColumnsWanted): readonly LoadedColumns[] {
   const lengthMs = isLive ? Math.round(window.endMs - window.startMs) : 0;
   const { startMs, endMs } = loadedRange(window, bucketMs);
   const round = isLive ? Math.floor(nowMs / lateEveryMs) : 0;
-  const isShown = widthPx > 0;
+  const isRequested = widthPx > 0 && isWanted;
   // A window that moves within the loaded range is not a change of the queries.
   const queries = useMemo(() => {
     const range = { startMs, endMs };
     const place = { version, bucketMs, range, live: isLive ? { lengthMs, round } : undefined };
     return series.map((one) => ({
       ...columnsQuery({ client, project, reader }, one, place),
-      enabled: isShown && isReadable(one),
+      enabled: isRequested && isReadable(one),
       refetchInterval: isLive ? liveEveryMs : (false as const),
     }));
-  }, [client, project, reader, series, version, bucketMs, isLive, lengthMs, round, startMs, endMs, isShown]);
+  }, [
+    client,
+    project,
+    reader,
+    series,
+    version,
+    bucketMs,
+    isLive,
+    lengthMs,
+    round,
+    startMs,
+    endMs,
+    isRequested,
+  ]);
   return useLastColumns(series, useQueries({ queries, combine: loadedOf }));
 }
 

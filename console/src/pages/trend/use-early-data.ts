@@ -7,16 +7,13 @@ import { useProject } from "../../session/session.ts";
 import { BucketReader } from "./bucket-reader.ts";
 import { type TrendSearch, trendSearch } from "./search.ts";
 import { recordQuery, type TrendSeries } from "./trend-series.ts";
+import { useTrendActions } from "./trend-state.tsx";
 import { isReadable, loadEarly } from "./use-columns.ts";
-import type { TrendState } from "./use-trend.ts";
-import { isRelative, windowOf } from "./window.ts";
+import { isLive, isRelative, windowOf } from "./window.ts";
 
 /** Requests the data of the next window as soon as the address has it. */
-export function useEarlyData(
-  { search, version }: TrendState,
-  series: readonly TrendSeries[],
-  widthPx: number,
-): void {
+export function useEarlyData(series: readonly TrendSeries[], widthPx: number): void {
+  const { shown } = useTrendActions();
   const router = useRouter();
   const client = useQueryClient();
   const project = useProject();
@@ -25,6 +22,7 @@ export function useEarlyData(
     () =>
       router.subscribe("onBeforeLoad", ({ toLocation, pathChanged }) => {
         const next = trendSearch(toLocation.search as Record<string, unknown>);
+        const { search, version } = shown();
         const isSameWindow = next.start === search.start && next.end === search.end;
         if (pathChanged || isSameWindow || isRelative(next) || !haveSameSeries(search, next)) return;
         const window = windowOf(next, Date.now());
@@ -33,23 +31,20 @@ export function useEarlyData(
           { series: series.filter(isReadable), window, widthPx, version },
         );
       }),
-    [router, client, project, reader, search, version, series, widthPx],
+    [router, client, project, reader, shown, series, widthPx],
   );
 }
 
-const none: readonly string[] = [];
-
 /** Requests the data of stored series as soon as their records are there; `place` is as wide as the chart. */
-export function useFirstData(
-  { search: { series: names = none }, window, isLive, version }: TrendState,
-  place: RefObject<HTMLElement | null>,
-): void {
+export function useFirstData(names: readonly string[], place: RefObject<HTMLElement | null>): void {
+  const { shown } = useTrendActions();
   const client = useQueryClient();
   const project = useProject();
   const [reader] = useState(() => new BucketReader());
   const load = useEffectEvent((series: Parameters<typeof loadEarly>[1]["series"]) => {
     const widthPx = place.current?.clientWidth ?? 0;
-    if (!isLive) loadEarly({ client, project, reader }, { series, window, widthPx, version });
+    const { search, window, version } = shown();
+    if (!isLive(search)) loadEarly({ client, project, reader }, { series, window, widthPx, version });
   });
   useEffect(() => {
     let isWanted = true;

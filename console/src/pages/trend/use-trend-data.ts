@@ -11,9 +11,10 @@ import { useComparison } from "./compare.ts";
 import { navigatorRange } from "./navigator-range.ts";
 import type { TrendRow } from "./series-table.tsx";
 import { isStored, type TrendSeries } from "./trend-series.ts";
+import type { TrendShown } from "./trend-state.tsx";
 import { type LoadedColumns, useColumns } from "./use-columns.ts";
 import { type TrendEvents, useEvents } from "./use-events.ts";
-import type { TrendState } from "./use-trend.ts";
+import { isLive } from "./window.ts";
 
 export interface TrendData {
   readonly rows: readonly TrendRow[];
@@ -29,32 +30,37 @@ export interface TrendData {
 }
 
 interface TrendView {
-  readonly trend: TrendState;
+  readonly shown: TrendShown;
   readonly series: readonly TrendSeries[];
   /** The window of the data. */
   readonly window: TimeWindow;
   readonly widthPx: number;
 }
 
-export function useTrendData({ trend, series, window, widthPx }: TrendView): TrendData {
-  const { isLive, version, search } = trend;
+export function useTrendData({ shown, series, window, widthPx }: TrendView): TrendData {
+  const { search, version } = shown;
+  const isFollowing = isLive(search);
   // The strip stays where it is while the window moves in it.
-  const whole = useMemo(() => navigatorRange(trend.window, Date.now()), [trend.window]);
-  const now = useColumns({ series, window, widthPx, isLive, version });
+  const whole = useMemo(() => navigatorRange(shown.window, Date.now()), [shown.window]);
+  const now = useColumns({ series, window, widthPx, isLive: isFollowing, version });
   const isWaiting = now.some((one) => one.isLoading);
   // While the window moves, the lines change together: each change draws all of them.
-  const loaded = useFrozen(now, isWaiting && window !== trend.window);
-  const overview = useColumns({ series, window: whole, widthPx: widthPx / 2, isLive: false, version });
+  const loaded = useFrozen(now, isWaiting && window !== shown.window);
+  const isLoading = !isFollowing && isWaiting;
+  // After the data of the chart, which would have to wait for it.
+  const overview = useColumns({
+    ...{ series, version, window: whole, widthPx: widthPx / 2 },
+    ...{ isLive: false, isWanted: !isLoading },
+  });
   const rows = useRows(series, loaded, overview);
   const visible = useMemo(() => rows.flatMap(({ series, line }) => (series.isHidden ? [] : [line])), [rows]);
   const compared = useComparison({ rows, window, widthPx, version, days: search.compare });
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   return {
-    ...{ rows, visible, whole },
+    ...{ rows, visible, whole, isLoading },
     lines: useMemo(() => [...visible, ...compared], [visible, compared]),
     strip: useStrip(rows, overview),
-    events: useEvents({ types: search.events, window, isLive }, chartColors(scheme)),
-    isLoading: !isLive && isWaiting,
+    events: useEvents({ types: search.events, window, isLive: isFollowing }, chartColors(scheme)),
   };
 }
 

@@ -22,6 +22,9 @@ export function windowOf({ start = defaultStart, end }: TrendSearch, nowMs: numb
 export const isRelative = ({ start = defaultStart, end }: TrendSearch): boolean =>
   end === undefined && relativeMs(start) !== undefined;
 
+/** Whether the window follows the present time. */
+export const isLive = (search: TrendSearch): boolean => search.live === true && isRelative(search);
+
 /** Search parameters of a fixed window. */
 export function fixedWindow(window: TimeWindow): Pick<TrendSearch, "start" | "end" | "live"> {
   const { startMs, endMs } = bounded(window);

@@ -112,7 +112,7 @@ function SendControls({ operation, request, call, isDisabled }: SendControlsProp
             Send
           </Button>
         )}
-        <CopyMenu snippets={programsFor(request)} />
+        <CopyMenu snippets={() => programsFor(request)} />
         {call.isPending && <Text size="sm">Waiting for the response…</Text>}
       </Group>
     </>
