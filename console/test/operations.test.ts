@@ -115,6 +115,9 @@ describe("the page of operations", () => {
     assert.equal(await page.getByText("The server takes no new data").count(), 0);
     const looks = () => card.getByRole("table").waitFor();
     await assertAccessibleInLooks(page, oppositeLooks, looks);
+    const narrow = { name: /complete and in order 3 MiB, 64 KiB added, 1 min 30 s$/ };
+    await card.getByRole("row", narrow).waitFor();
+    assert.equal(await card.getByRole("columnheader", { name: "Size" }).count(), 0, "the window is narrow");
     await page.goto(`${console.server.baseUrl}/`);
     await page.getByRole("alert").getByText("The last backup failed").waitFor();
     await console.release(page);

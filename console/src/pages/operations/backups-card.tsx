@@ -97,32 +97,53 @@ function nextText(nextTime: number | undefined, nowMs: number): string {
   return nextTime <= nowMs ? "now" : timeText(nextTime);
 }
 
+/** In a narrow window, the figures of a backup are below its result. */
 const Runs = ({ runs }: { runs: readonly BackupRun[] }) => (
-  <Table.ScrollContainer minWidth={560} type="native" tabIndex={0}>
-    <Table withTableBorder aria-label="Last backups">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Start</Table.Th>
-          <Table.Th>Result</Table.Th>
-          <Table.Th ta="right">Size</Table.Th>
-          <Table.Th ta="right">Added</Table.Th>
-          <Table.Th ta="right">Duration</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {runs.map((run) => (
-          <Table.Tr key={run.startedTime}>
-            <Table.Td>{timeText(run.startedTime)}</Table.Td>
-            <Table.Td>{resultText(run)}</Table.Td>
-            <Table.Td ta="right">{run.bytes === undefined ? "" : bytesText(run.bytes)}</Table.Td>
-            <Table.Td ta="right">{run.bytesStored === undefined ? "" : bytesText(run.bytesStored)}</Table.Td>
-            <Table.Td ta="right">{durationText(run.seconds * 1_000)}</Table.Td>
-          </Table.Tr>
+  <Table withTableBorder aria-label="Last backups">
+    <Table.Thead>
+      <Table.Tr>
+        <Table.Th>Start</Table.Th>
+        <Table.Th>Result</Table.Th>
+        {figureNames.map((name) => (
+          <Table.Th key={name} ta="right" visibleFrom="sm">
+            {name}
+          </Table.Th>
         ))}
-      </Table.Tbody>
-    </Table>
-  </Table.ScrollContainer>
+      </Table.Tr>
+    </Table.Thead>
+    <Table.Tbody>
+      {runs.map((run) => (
+        <Run key={run.startedTime} run={run} />
+      ))}
+    </Table.Tbody>
+  </Table>
 );
+
+const figureNames = ["Size", "Added", "Duration"] as const;
+
+function Run({ run }: { run: BackupRun }) {
+  const { startedTime, bytes, bytesStored, seconds } = run;
+  const size = bytes === undefined ? "" : bytesText(bytes);
+  const added = bytesStored === undefined ? "" : bytesText(bytesStored);
+  const duration = durationText(seconds * 1_000);
+  const figures = [size, added && `${added} added`, duration].filter((one) => one !== "");
+  return (
+    <Table.Tr>
+      <Table.Td>{timeText(startedTime)}</Table.Td>
+      <Table.Td>
+        {resultText(run)}
+        <Text size="xs" c="var(--text-quiet)" hiddenFrom="sm">
+          {figures.join(", ")}
+        </Text>
+      </Table.Td>
+      {[size, added, duration].map((text, at) => (
+        <Table.Td key={figureNames[at]} ta="right" visibleFrom="sm">
+          {text}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  );
+}
 
 function resultText({ outcome, verification }: BackupRun): string {
   if (outcome === "failed") return "failed";
