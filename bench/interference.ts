@@ -50,32 +50,47 @@ export async function measureBackupInterference(
 
 async function timesUnderLoad(running: Running, { seconds }: InterferenceScale): Promise<Times> {
   const connection = await Connection.open(running.port);
-  const load: Load = { port: running.port, series: seriesCount, sets: seconds * setsPerSecond };
-  const names = Array.from({ length: load.sets * seriesCount }, (_, at) => `load${at}`);
-  await running.declare([...names, "probed"]);
+  await running.declare(["probed"]);
   const asset = expectSuccess(await connection.send(post("/assets", '{"items":[{"name":"a pump"}]}')));
   const [, id] = /"id":(\d+)/.exec(asset.body.toString())!;
   const point = '{"items":[{"timestamp":1,"value":2}]}';
   expectSuccess(await connection.send(post("/timeseries/data/probed", point)));
-  const loader = new Worker(new URL("./load-thread.ts", import.meta.url), { workerData: load });
+  const [assets, latest]: [number[], number[]] = [[], []];
   try {
-    await once(loader, "message");
-    const [assets, latest]: [number[], number[]] = [[], []];
-    for (const until = performance.now() + seconds * 1000; performance.now() < until; ) {
-      assets.push(await timeOf(connection, get(`/assets/${id}`)));
-      latest.push(await timeOf(connection, get("/timeseries/latest/probed")));
-      await new Promise((resolve) => setTimeout(resolve, pauseMs));
-    }
-    loader.postMessage("stop");
-    const [rate] = await once(loader, "message");
-    return { asset: percentile(assets, 0.99), latest: percentile(latest, 0.99), load: rate };
+    const load = await whileLoaded(running, { seconds, name: "load" }, async () => {
+      for (const until = performance.now() + seconds * 1000; performance.now() < until; ) {
+        assets.push(await timeOf(connection, get(`/assets/${id}`)));
+        latest.push(await timeOf(connection, get("/timeseries/latest/probed")));
+        await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      }
+    });
+    return { asset: percentile(assets, 0.99), latest: percentile(latest, 0.99), load };
   } finally {
-    await loader.terminate();
     connection.close();
   }
 }
 
-async function timeOf(connection: Connection, request: RequestBytes): Promise<number> {
+/** Loads points at full speed during `work`, which takes about so many seconds; in points per second. */
+export async function whileLoaded(
+  running: Running,
+  { seconds, name }: { readonly seconds: number; readonly name: string },
+  work: () => Promise<void>,
+): Promise<number> {
+  const load: Load = { port: running.port, name, series: seriesCount, sets: seconds * setsPerSecond };
+  await running.declare(Array.from({ length: load.sets * seriesCount }, (_, at) => `${name}${at}`));
+  const loader = new Worker(new URL("./load-thread.ts", import.meta.url), { workerData: load });
+  try {
+    await once(loader, "message");
+    await work();
+    loader.postMessage("stop");
+    const [rate] = await once(loader, "message");
+    return rate;
+  } finally {
+    await loader.terminate();
+  }
+}
+
+export async function timeOf(connection: Connection, request: RequestBytes): Promise<number> {
   const started = performance.now();
   expectSuccess(await connection.send(request));
   return performance.now() - started;

@@ -7,13 +7,15 @@ import { post } from "./systems/millrace.ts";
 export interface Load {
   readonly port: number;
   readonly series: number;
-  /** So many times the number of series are loaded, one set after the other: `load0`, `load1`, ... */
+  /** The beginning of the names of the series. */
+  readonly name: string;
+  /** So many times the number of series are loaded, one set after the other: `name0`, `name1`, ... */
   readonly sets: number;
 }
 
 const pointsPerSeries = 50_000;
 
-const { port, series, sets } = workerData as Load;
+const { port, name, series, sets } = workerData as Load;
 const bodies = generateSeries(series, pointsPerSeries, seed).map(({ times, values }) =>
   Array.from({ length: pointsPerSeries / pointsPerRequest }, (_, piece) => {
     const points: string[] = [];
@@ -33,7 +35,7 @@ function* requests(): Generator<RequestBytes> {
       for (const [at, pieces] of bodies.entries()) {
         if (isStopped) return;
         sent += pointsPerRequest;
-        yield post(`/timeseries/data/load${set * series + at}`, pieces[piece]!);
+        yield post(`/timeseries/data/${name}${set * series + at}`, pieces[piece]!);
       }
   throw new Error("more is loaded than there are series for");
 }

@@ -1,13 +1,10 @@
-// W15: 32 clients that read all the time. wrk sends the requests, as it costs little beside the server.
-import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+// W15: 32 clients that read all the time.
 import { type GeneratedSeries, randomFrom, seed, startMs } from "./generate.ts";
 import type { RequestBytes } from "./http.ts";
 import type { ReadScale } from "./new-windows.ts";
-import { installPackages } from "./systems/debian.ts";
 import type { Running, System } from "./systems/system.ts";
 import type { Figures } from "./workloads.ts";
+import { runWrk } from "./wrk.ts";
 
 const connections = 32;
 /** Different requests of each load. */
@@ -15,55 +12,50 @@ const requestCount = 2_000;
 const bucketMs = 600_000;
 
 /** One round; throws if a response is not 200. */
-export function measureManyReaders(
+export async function measureManyReaders(
   { requests }: System,
   running: Running,
   { series, scale }: { readonly series: readonly GeneratedSeries[]; readonly scale: ReadScale },
-): Figures {
-  installPackages(["wrk"]);
+): Promise<Figures> {
+  const readers = readersOf(requests, series, scale.pointsPerSeries);
+  const rateOf = async (make: () => RequestBytes) => {
+    const asked = Array.from({ length: requestCount }, make);
+    return (await runWrk(running, { requests: asked, connections, seconds: scale.seconds })).perSecond;
+  };
+  return {
+    W15latest: await rateOf(readers.latest),
+    W15average: await rateOf(readers.average),
+    W15raw: await rateOf(() => readers.raw(1_000)),
+  };
+}
+
+interface Readers {
+  latest(): RequestBytes;
+  /** 10-minute averages of 20,000 points. */
+  average(): RequestBytes;
+  raw(points: number): RequestBytes;
+}
+
+/** Random requests from a seed. */
+export function readersOf(
+  requests: System["requests"],
+  series: readonly GeneratedSeries[],
+  pointsPerSeries: number,
+): Readers {
   const random = randomFrom(seed);
   const one = () => series[Math.floor(random() * series.length)]!;
   const windowOf = (points: number, unitMs: number) => {
-    const places = Math.max(1, scale.pointsPerSeries - points);
+    const places = Math.max(1, pointsPerSeries - points);
     const fromMs = startMs + Math.floor((Math.floor(random() * places) * 1000) / unitMs) * unitMs;
     return { startMs: fromMs, endMs: fromMs + Math.ceil((points * 1000) / unitMs) * unitMs };
   };
-  const rateOf = (make: () => RequestBytes) =>
-    requestsPerSecond(running, Array.from({ length: requestCount }, make), scale.seconds);
   return {
-    W15latest: rateOf(() => {
+    latest() {
       const { name, times } = one();
       return requests.latest(name, times.at(-1)!);
-    }),
-    W15average: rateOf(() =>
+    },
+    average: () =>
       requests.buckets(one().name, { window: windowOf(20_000, bucketMs), bucketMs, functions: 1 }),
-    ),
-    W15raw: rateOf(() => requests.raw(one().name, windowOf(1_000, 1_000))),
+    raw: (points) => requests.raw(one().name, windowOf(points, 1_000)),
   };
 }
-
-function requestsPerSecond(
-  { port, started }: Running,
-  requests: readonly RequestBytes[],
-  seconds: number,
-): number {
-  const script = join(started.folder, "requests.lua");
-  writeFileSync(script, scriptOf(requests));
-  const flags = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", script, `http://127.0.0.1:${port}`];
-  const { stdout, stderr, error } = spawnSync("wrk", flags, { encoding: "utf8" });
-  if (error) throw error;
-  const [, rate] = /^Requests\/sec:\s+([\d.]+)/m.exec(stdout) ?? [];
-  if (rate === undefined || /Non-2xx|Socket errors/.test(stdout))
-    throw new Error(`wrk reports: ${stdout}${stderr}`);
-  return Number(rate);
-}
-
-/** The strings of JSON are strings of Lua, as requests are ASCII. */
-const scriptOf = (requests: readonly RequestBytes[]): string => `
-local requests = {${requests.map((one) => JSON.stringify(one.toString("latin1"))).join(",\n")}}
-local at = 0
-request = function()
-  at = at % #requests + 1
-  return requests[at]
-end
-`;

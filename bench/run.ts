@@ -7,6 +7,7 @@ import { fullCluster, measureCluster, quickCluster } from "./cluster.ts";
 import { measureCodecs } from "./codecs.ts";
 import { fullConnectors, measureConnectors, quickConnectors } from "./connectors.ts";
 import { consoleParts, measureConsole } from "./console/console.ts";
+import { fullFairness, measureFairness, quickFairness } from "./fairness.ts";
 import {
   fullInterference,
   measureBackupInterference,
@@ -127,6 +128,11 @@ const groups: readonly Group[] = [
       open(({ port }) => measurePatternSearch(port, isQuick ? quickPattern : fullPattern)),
   },
   {
+    names: ["W19"],
+    measure: (open, isQuick) =>
+      open((running) => measureFairness(running, isQuick ? quickFairness : fullFairness)),
+  },
+  {
     names: ["W11", "raw"],
     measure: (open, isQuick) =>
       open(({ port }) => measureRecords(port, isQuick ? quickRecords : fullRecords)),
@@ -244,7 +250,7 @@ function readsOf(system: System): Promise<Figures> {
   return onFresh(uncached, async (running) => {
     const loaded = { series: await loadForReads(system, running, scale), scale };
     const windows = await measureNewWindows(system, running, loaded);
-    return { ...windows, ...measureManyReaders(system, running, loaded) };
+    return { ...windows, ...(await measureManyReaders(system, running, loaded)) };
   });
 }
 

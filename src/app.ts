@@ -38,6 +38,7 @@ import { addOData, odataProtocol } from "./http/odata-routes.ts";
 import { addOpenRoutes } from "./http/open-routes.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
 import type { Kernel } from "./http/pipeline.ts";
+import { openReadTurns } from "./http/read-turns.ts";
 import { memoryOf, type ResponseBounds, usualBounds } from "./http/request-memory.ts";
 import { addRoutes } from "./http/rest-routes.ts";
 import { measureRetention } from "./http/retention-metrics.ts";
@@ -144,7 +145,7 @@ export async function openApp(
   const observing = { log, metrics, tracing, protocols, settings };
   const http = await createHttp({ ...observing, recordRefusal: refusals.record });
   const heldRequests = new HeldRequests(http);
-  const kernel = { services, keyUses: new KeyUses(system), ...authenticators, ...memoryOf(bounds, metrics) };
+  const kernel = { services, ...authenticators, ...boundsOfRequests(system, bounds, metrics) };
   const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
   addEndpoints(http, kernel, { ...operating, consoleFolder: settings.consoleFolder });
   const serving = opened.move();
@@ -166,6 +167,10 @@ export async function openApp(
     },
   };
 }
+
+const boundsOfRequests = (system: System, bounds: ResponseBounds, metrics: Metrics) => ({
+  ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memoryOf(bounds, metrics) },
+});
 
 /** Throws `StartRefused` if the backups of the settings are not possible. */
 async function openBackups(

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { GeneratedSeries, Scan } from "../generate.ts";
-import { type RequestParts, requestBytes } from "../http.ts";
+import { type RequestBytes, type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import {
   beginningOf,
@@ -44,6 +44,10 @@ export const getOData = (path: string) =>
     path: path.startsWith("/") ? path : odataRoot + path,
     headers: { "api-key": administratorKey },
   });
+
+/** The same request with another key. */
+export const withKey = (request: RequestBytes, key: string): RequestBytes =>
+  Buffer.from(request.toString("latin1").replace(administratorKey, key), "latin1");
 
 /** A request of the project: `path` begins with `/assets` or the like. */
 export const get = (path: string) => request({ method: "GET", path });

@@ -10,7 +10,7 @@ import { admitToProject } from "./project-access.ts";
 import { isOf, type Protocol, protocolOf } from "./protocol.ts";
 
 interface Rest {
-  readonly kernel: Pick<Kernel, "authenticator" | "services" | "keyUses">;
+  readonly kernel: Pick<Kernel, "authenticator" | "services" | "keyUses" | "readTurns">;
   readonly protocols: readonly Protocol[];
   readonly sendPage: SendPage;
 }
@@ -63,7 +63,7 @@ export class ServedPaths {
 
 async function admitBelowProject(
   request: FastifyRequest,
-  kernel: Pick<Kernel, "authenticator" | "services" | "keyUses">,
+  kernel: Pick<Kernel, "authenticator" | "services" | "keyUses" | "readTurns">,
   protocol: Protocol,
 ): Promise<void> {
   const [, segment] = /^\/[^/]+\/[^/]+\/projects\/([^/?]+)/.exec(request.url) ?? [];

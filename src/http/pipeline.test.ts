@@ -84,6 +84,7 @@ before(async () => {
     services: { disk, audit: noAudit } as unknown as Services,
     authenticator: undefined as never,
     keyUses: undefined as never,
+    readTurns: undefined as never,
     bodies: { budget: new MemoryBudget(sizes), buffers: bodyBuffers() },
     responses: new MemoryBudget(sizes),
     deadlines: usualDeadlines,

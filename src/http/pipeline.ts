@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Authenticator } from "../access/authenticator.ts";
 import type { KeyUses, RequestUse } from "../access/key-limits.ts";
 import type { Services } from "../context.ts";
+import type { FairTurns, Turn } from "../lib/fair-turns.ts";
 import type { BodyWork, Effect } from "../rest/route.ts";
 import { type AuditRule, RequestAudit } from "./auditing.ts";
 import { type BodyMemory, readBody } from "./body.ts";
@@ -16,6 +17,8 @@ export interface Kernel {
   readonly services: Services;
   readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly keyUses: KeyUses;
+  /** Reads take their turns on this thread, so that writes do not wait for many of them. */
+  readonly readTurns: FairTurns;
   /** For the bodies of all requests in progress. */
   readonly bodies: BodyMemory;
   /** For all responses in progress. */
@@ -52,6 +55,8 @@ export interface Client {
   readonly client: string;
   /** Of this request, if its key has limits; it ends with the response. */
   readonly use?: RequestUse;
+  /** Of this request, if it only reads. */
+  readonly turn?: Turn;
 }
 
 /** A request in progress. */
@@ -95,6 +100,7 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
       endpoint.isTransfer ? transferDeadlines : kernel.deadlines,
     );
     if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
+    await turnOf(admitted, lifetime);
     const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime, audit };
     const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
     await audit.begin(body);
@@ -102,7 +108,9 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
       statusOf: (result) => endpoint.statusOf?.(result) ?? 200,
       atEnd: (end) => lifetime.atEnd(() => end(reply.raw.writableFinished)),
     });
-    return endpoint.send(exchange, await lifetime.within(handled));
+    const result = await lifetime.within(handled);
+    await turnOf(admitted, lifetime);
+    return endpoint.send(exchange, result);
   };
   const { url, isTransfer } = endpoint;
   const method = [endpoint.method].flat();
@@ -110,6 +118,12 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
 }
 
 const transferOptions = { compress: false, config: { isTransfer: true } } as const;
+
+/** Waits for the turn of a read: before it is handled, and before its response is written. */
+function turnOf({ turn }: Client, lifetime: RequestLifetime): Promise<void> | undefined {
+  const waiting = turn?.next();
+  return waiting && lifetime.within(waiting);
+}
 
 /** Counts the bytes of the request's body and of its response, as they are on the network. */
 function endWithResponse(use: RequestUse, request: IncomingMessage, response: ServerResponse): void {

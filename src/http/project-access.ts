@@ -9,6 +9,7 @@ import type { RequestContext } from "../context.ts";
 import type { Route } from "../rest/route.ts";
 import { countedPoints } from "../storage/counted-points.ts";
 import type { PointsStore } from "../storage/points.ts";
+import { pointsInTurns } from "../storage/points-in-turns.ts";
 import type { RequestAudit } from "./auditing.ts";
 import type { Client, Kernel } from "./pipeline.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
@@ -25,7 +26,7 @@ export interface ProjectClient extends Client {
  * header `X-See-As-Group` the caller is a member of these groups instead.
  */
 export async function admitToProject(
-  { authenticator, services, keyUses }: Pick<Kernel, "authenticator" | "services" | "keyUses">,
+  kernel: Pick<Kernel, "authenticator" | "services" | "keyUses" | "readTurns">,
   {
     source,
     urlName,
@@ -42,6 +43,7 @@ export async function admitToProject(
     readonly audit?: Pick<RequestAudit, "known">;
   },
 ): Promise<ProjectClient> {
+  const { authenticator, services, keyUses, readTurns } = kernel;
   const project = urlName.normalize("NFC");
   const authenticated = await authenticator.authenticate(source, project);
   if (authenticated.caller) audit?.known(authenticated.caller);
@@ -51,12 +53,18 @@ export async function admitToProject(
     const groups = source.headers[seeAsHeader];
     const caller = groups === undefined ? sender : await seeAs(services.rights, sender, { groups, isQuery });
     if (capability !== "member") requireCapability(caller, ...capability);
-    return { caller, client: `${sender.projectId} ${sender.user}`, ...(use && { use }) };
+    const client = `${sender.projectId} ${sender.user}`;
+    const turn = isQuery && { turn: readTurns.of(readerOf(sender, client)) };
+    return { caller, client, ...(use && { use }), ...turn };
   } catch (problem) {
     use?.end();
     throw problem;
   }
 }
+
+/** Keys read in turns, also those of one account. */
+const readerOf = ({ credential }: Caller, client: string): string =>
+  credential?.kind === "key" ? `key ${credential.id}` : client;
 
 /** The use of the request, if the sender's key has limits. */
 const beginUse = async ({ keyLimits, credential }: Caller, keyUses: KeyUses) =>
@@ -65,16 +73,21 @@ const beginUse = async ({ keyLimits, credential }: Caller, keyUses: KeyUses) =>
 /** The context of a handler. */
 export const contextOf = (
   { services, responses }: Kernel,
-  { caller, client, use }: ProjectClient,
+  admitted: ProjectClient,
   lifetime: RequestLifetime,
 ): RequestContext => ({
   ...services,
-  points: use ? pointsCountedFor(use, services.points) : services.points,
-  caller,
-  projectId: caller.projectId,
+  points: pointsOf(admitted, services.points),
+  caller: admitted.caller,
+  projectId: admitted.caller.projectId,
   signal: lifetime.signal,
-  memory: responseMemory(responses, client, lifetime),
+  memory: responseMemory(responses, admitted.client, lifetime),
 });
+
+function pointsOf({ use, turn }: Client, points: PointsStore): PointsStore {
+  const counted = use ? pointsCountedFor(use, points) : points;
+  return turn ? pointsInTurns(counted, turn) : counted;
+}
 
 function pointsCountedFor(use: RequestUse, points: PointsStore): PointsStore {
   const count = (points: number) => use.use("points", points);

@@ -29,6 +29,7 @@ import { noTracing } from "../tracing/tracing.ts";
 import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
+import { openReadTurns } from "./read-turns.ts";
 import { usualDeadlines } from "./request-lifetime.ts";
 import { addRoutes } from "./rest-routes.ts";
 import { createHttp } from "./server.ts";
@@ -136,8 +137,8 @@ before(async () => {
   const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
   const bodies = { budget: new MemoryBudget(sizes), buffers: bodyBuffers() };
   const responses = new MemoryBudget(sizes);
-  const keyUses = new KeyUses(system);
-  const kernel = { services, authenticator, keyUses, bodies, responses, deadlines: usualDeadlines };
+  const sharing = { keyUses: new KeyUses(system), readTurns: openReadTurns(createMetrics()) };
+  const kernel = { services, authenticator, ...sharing, bodies, responses, deadlines: usualDeadlines };
   addRoutes(http, kernel, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };

@@ -79,6 +79,11 @@ export const requestsLimits = {
   ),
   itemsWithoutPause: limit(1_000, "items", "A request with more items first lets other requests run."),
   timeSliceMs: limit(5, "ms", "The time that long work takes before it lets other requests run."),
+  readSliceMs: limit(
+    2,
+    "ms",
+    "The time that all reads together have in each turn of the event loop. Then other requests run.",
+  ),
   pathSegmentBytesMax: limit(12_288, "bytes", "One path segment, such as a series name, before decoding."),
   headBytesMax: limit(
     32 * 2 ** 10,
