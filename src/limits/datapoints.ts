@@ -89,6 +89,11 @@ export const datapointsLimits = {
     "Between the starts of two inserts into ClickHouse, which merges the part of each insert.",
   ),
   clickHouseInsertRowsMax: limit(500_000, "rows", "Writes of points that share an insert into ClickHouse."),
+  clickHouseUnorderedRowsMax: limit(
+    1_000,
+    "rows",
+    "That a read of raw points in ClickHouse finds beyond twice as many as it needs, before it uses FINAL.",
+  ),
   clickHousePointsInArraysMax: limit(
     2_000_000,
     "points",

@@ -31,6 +31,7 @@ export function countedPoints(points: PointsStore, { written, read }: Counts): P
       };
   return {
     ...reads,
+    scanPoints: points.scanPoints,
     async append(batch) {
       const count = (batch.numbers?.times.length ?? 0) + (batch.strings?.times.length ?? 0);
       await points.append(batch);

@@ -3,6 +3,7 @@ import type { PointsStore } from "./points.ts";
 
 /** Calls `check` before each append; `check` throws if the writer has lost its lease. */
 export const fencedPoints = (points: PointsStore, check: () => void): PointsStore => ({
+  scanPoints: points.scanPoints,
   append: async (batch) => {
     check();
     await points.append(batch);

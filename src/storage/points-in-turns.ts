@@ -9,6 +9,7 @@ export function pointsInTurns(points: PointsStore, turn: Turn): PointsStore {
     return found;
   };
   return {
+    scanPoints: points.scanPoints,
     scan: (query) => inTurn(points.scan(query)),
     aggregate: (query) => inTurn(points.aggregate(query)),
     latest: (series, beforeMs) => inTurn(points.latest(series, beforeMs)),

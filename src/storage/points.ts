@@ -143,6 +143,8 @@ export interface PointsStats {
 }
 
 export interface PointsStore {
+  /** The points of numbers that a reader of many requests at a time: fewer scans are more work. */
+  readonly scanPoints: number;
   append(batch: PointBatch): Promise<void>;
   scan(query: ScanQuery): Promise<PointColumns>;
   aggregate(query: AggregateQuery): Promise<AggregateColumns>;

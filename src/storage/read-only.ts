@@ -16,6 +16,7 @@ export const readOnlyCatalog = (catalog: Catalog): Catalog => ({
 });
 
 export const readOnlyPoints = (points: PointsStore): PointsStore => ({
+  scanPoints: points.scanPoints,
   append: refused,
   delete: refused,
   scan: (query) => points.scan(query),

@@ -27,6 +27,7 @@ const tracedCatalog = (catalog: Catalog, inSpan: InSpan): Catalog => ({
 });
 
 const tracedPoints = (points: PointsStore, inSpan: InSpan): PointsStore => ({
+  scanPoints: points.scanPoints,
   append(batch) {
     const count = (batch.numbers?.times.length ?? 0) + (batch.strings?.times.length ?? 0);
     return inSpan("points append", { "millrace.points": count }, () => points.append(batch));

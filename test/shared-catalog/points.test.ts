@@ -63,6 +63,7 @@ describe("two servers on one ClickHouse", { skip }, () => {
       return changes;
     };
     return {
+      scanPoints: storeOf(one).scanPoints,
       append: (batch) => change(() => any().append(batch)),
       delete: (series, range) => change(() => any().delete(series, range)),
       scan: (query) => any().scan(query),

@@ -159,15 +159,15 @@ export function refuseStrings({ name, isString }: SeriesRef): void {
   if (isString) throw fail("texts-not-aggregated", { name });
 }
 
-/** The most points of one scan. Strings can be long, so there are fewer of them. */
-const pointsPerScan = { numbers: 20_000, strings: 250 };
+/** The most points of one scan of strings, which can be long. */
+const stringsPerScan = 250;
 
 /** The points of the next scan. The last scan reads one more, so that no scan for one point follows. */
 const scanSize = (left: number, most: number): number => (left <= most + 1 ? left : most);
 
 async function* rawRows(ctx: RequestContext, series: SeriesRef, query: SeriesQuery): AsyncGenerator<Rows> {
   const { range, fromMs, includeOutside = false } = query;
-  const most = series.isString ? pointsPerScan.strings : pointsPerScan.numbers;
+  const most = series.isString ? stringsPerScan : ctx.points.scanPoints;
   let left = query.limit;
   if (left === 0 || range.startMs === range.endMs) return;
   // A scan with outside points that continues another one reads that one's last point again.

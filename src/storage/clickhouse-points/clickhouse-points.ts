@@ -3,7 +3,6 @@ import { Failure, fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { CannotOpen } from "../cannot-open.ts";
-import { concatRanges, kindOf, noPointsOf } from "../point-columns.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
@@ -24,10 +23,11 @@ import { readOnlyTables, replicaProblems } from "./doctor.ts";
 import type { ClickHouseLocation } from "./location.ts";
 import { findLatest, seriesPerStatement } from "./nearest.ts";
 import { findOldPoints } from "./old-points.ts";
+import { RawReads } from "./raw-reads.ts";
 import { createTables } from "./schema.ts";
-import { noSql, type Sql, sql } from "./sql.ts";
+import { sql } from "./sql.ts";
 import { TombstoneSweep } from "./tombstone-sweep.ts";
-import { type Alive, groupsOf, readAlive, requireAlive, within } from "./tombstones.ts";
+import { type Alive, groupsOf, readAlive } from "./tombstones.ts";
 import { claimDatabase, ReservedVersions, type TakeVersions } from "./versions.ts";
 import { WriteQueue } from "./write-queue.ts";
 
@@ -64,7 +64,8 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
     const { pointsInArrays = limits.clickHousePointsInArraysMax } = settings;
     const sweep = new TombstoneSweep({ client, monotonicMs, onFailure });
     const aggregates = new AggregateReads({ client, nowMs, pointsInArrays, settings: ofDifferences });
-    return new ClickHousePoints({ client, takeVersions, sweep, nowMs, aggregates, isOrderedByFinal });
+    const raw = new RawReads({ client, nowMs, isOrderedByFinal });
+    return new ClickHousePoints({ client, takeVersions, sweep, nowMs, raw, aggregates });
   } catch (problem) {
     client.close();
     const isRefused = problem instanceof Failure || problem instanceof ClickHouseError;
@@ -106,19 +107,15 @@ interface Parts {
   readonly takeVersions: TakeVersions;
   readonly sweep: TombstoneSweep;
   readonly nowMs: () => number;
+  readonly raw: RawReads;
   readonly aggregates: AggregateReads;
-  /**
-   * Until version 20, FINAL returns rows in the order of the key and reads no more than LIMIT needs, while
-   * ORDER BY reads all. Later versions need ORDER BY, and stop at LIMIT too.
-   */
-  readonly isOrderedByFinal: boolean;
 }
 
 const everything: TimeRange = { startMs: -Infinity, endMs: Infinity };
-/** One thread reads the rows of one series in order. */
-const inOrder = { max_threads: 1 };
 
 class ClickHousePoints implements PointsStore {
+  /** The cost of a statement is that of some ten thousand points. */
+  readonly scanPoints = 100_000;
   readonly #parts: Parts;
   readonly #client: ClickHouseClient;
   readonly #writes: WriteQueue;
@@ -134,7 +131,7 @@ class ClickHousePoints implements PointsStore {
   }
 
   scan(query: ScanQuery): Promise<PointColumns> {
-    return readAlive(this.#client, [query.series], (alive) => this.#scan(query, alive));
+    return this.#parts.raw.scan(query);
   }
 
   aggregate(query: AggregateQuery): Promise<AggregateColumns> {
@@ -197,52 +194,4 @@ class ClickHousePoints implements PointsStore {
     await this.#writes.close();
     this.#client.close();
   }
-
-  async #scan(query: ScanQuery, alive: Alive): Promise<PointColumns> {
-    const { series, isString, startMs, endMs, limit, includeOutside = false } = query;
-    const before = includeOutside ? await this.#lastBefore(query, startMs, alive) : undefined;
-    const found: PointColumns[] = before === undefined ? [] : [columnsOf(before)];
-    const read = async (range: TimeRange, most: number) => {
-      if (most > 0) found.push(await this.#read({ series, isString, alive, ...range }, most));
-    };
-    await read({ startMs, endMs }, limit - found.length);
-    const count = found.reduce((sum, { times }) => sum + times.length, 0);
-    if (includeOutside) await read({ startMs: endMs, endMs: Infinity }, Math.min(1, limit - count));
-    const ranges = found.map((points) => ({ points, from: 0, to: points.times.length }));
-    return concatRanges(ranges, kindOf(isString));
-  }
-
-  async #lastBefore(series: PointSeries, beforeMs: number, alive: Alive): Promise<Point | undefined> {
-    // Without points before, this saves the search in ever longer ranges.
-    const { times } = await this.#read({ ...series, alive, startMs: -Infinity, endMs: beforeMs }, 1);
-    if (times.length === 0) return undefined;
-    const nowMs = this.#parts.nowMs();
-    const [last] = await findLatest(this.#client, { series: [series], beforeMs, alive, nowMs });
-    return last;
-  }
-
-  async #read(reading: Reading, limit: number): Promise<PointColumns> {
-    if (reading.startMs >= reading.endMs) return noPointsOf(kindOf(reading.isString));
-    const rows = requireAlive(
-      await this.#client.query(sql`${this.#pointsOf(reading)} LIMIT ${limit}`, inOrder),
-    );
-    return { times: rows.numbers("t"), values: reading.isString ? rows.strings("s") : rows.numbers("v") };
-  }
-
-  #pointsOf(reading: Reading): Sql {
-    const order = this.#parts.isOrderedByFinal ? noSql : sql` ORDER BY series, t`;
-    const value = reading.isString ? sql`s` : sql`v`;
-    const { column, condition } = reading.alive;
-    const range = within([reading.series], reading);
-    return sql`SELECT t, ${value}${column} FROM points FINAL WHERE ${range}${condition}${order}`;
-  }
 }
-
-interface Reading extends PointSeries, TimeRange {
-  readonly alive: Alive;
-}
-
-const columnsOf = ({ timeMs, value }: Point): PointColumns => ({
-  times: Float64Array.of(timeMs),
-  values: typeof value === "string" ? [value] : Float64Array.of(value),
-});

@@ -27,6 +27,7 @@ interface NaivePoints {
 
 /** Keeps the contract of `PointsStore`, except durability. */
 export class NaivePointsStore implements PointsStore {
+  readonly scanPoints = 20_000;
   readonly #series = new Map<SeriesId, NaivePoints>();
 
   async append(batch: PointBatch): Promise<void> {

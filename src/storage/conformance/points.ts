@@ -299,17 +299,33 @@ function lookups(scenario: Scenario): void {
   scenario("long series are read in pages without a gap or a repeat", async ({ store }) => {
     const points = sineWave(30_000, 1000, 10);
     await store.append(batchOf([pump, points]));
-    const found: number[] = [];
-    for (let startMs = 0; ; startMs = found.at(-1)! + 1) {
-      const page = await store.scan({ ...rangeOfPump, startMs, endMs: 1e9, limit: 7_000 });
-      found.push(...page.times);
-      if (page.times.length < 7_000) break;
-    }
-    assert.deepEqual(
-      found,
-      points.map(([timeMs]) => timeMs),
-    );
+    assert.deepEqual(await pagesOf(store), points);
   });
+
+  scenario("pages are exact whatever part of a long series was written first", async ({ store }) => {
+    const points = sineWave(30_000, 1000, 10);
+    for (const [from, to] of [
+      [20_000, 30_000],
+      [0, 9_000],
+      [9_000, 20_000],
+    ] as const)
+      await store.append(batchOf([pump, points.slice(from, to)]));
+    assert.deepEqual(await pagesOf(store), points);
+    const changed = points.slice(5_000, 6_000).map(([timeMs]): [number, number] => [timeMs, 7]);
+    await store.append(batchOf([pump, changed]));
+    assert.deepEqual(await pagesOf(store), points.toSpliced(5_000, 1_000, ...changed));
+  });
+}
+
+/** All points of the pump, read in pages. */
+async function pagesOf(store: PointsStore): Promise<[number, number][]> {
+  const found: [number, number][] = [];
+  const limit = 7_000;
+  for (let startMs = 0; ; startMs = found.at(-1)![0] + 1) {
+    const { times, values } = await store.scan({ ...rangeOfPump, startMs, endMs: 1e9, limit });
+    for (const [at, timeMs] of times.entries()) found.push([timeMs, values[at] as number]);
+    if (times.length < limit) return found;
+  }
 }
 
 function deletes(scenario: Scenario): void {

@@ -220,6 +220,7 @@ interface Parts {
 }
 
 class EmbeddedPoints implements CopyablePoints {
+  readonly scanPoints = 20_000;
   readonly #parts: Parts;
   readonly #writes = new Set<Promise<void>>();
   #nextCheckpointBytes: number;
