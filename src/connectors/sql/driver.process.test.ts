@@ -71,6 +71,11 @@ test("a driver that is missing, wrong, or of a connector that the server runs is
   assert.match(await refused({ driver: `${wrong}.none` }), /wrong.js.none cannot be loaded/);
   assert.match(await refused({ driver }), /failed +source: unable to open database file/);
   assert.match(await refused({ url: "postgres://h:x;d" }), /source.url is not of the form/);
+  for (const url of ["mysql://reader:p@se/cret@h/d", "postgres://reader:p@s#ecret@h/d"]) {
+    const message = await refused({ url });
+    assert.match(message, /source.url: .* must be percent-encoded/);
+    assert.doesNotMatch(message, /cret/);
+  }
   const secret = join(temporaryFolder(), "secret.js");
   writeFileSync(secret, "export const open = () => ({ read: () => [], close() {} });");
   const found = await refused({ url: "sqlserver://h:1433;user=sa;password=hunter2", driver: secret });

@@ -150,6 +150,9 @@ function openerOf({ url, driver }: SqlConfiguration) {
     throw new UsageError(`source.url: ${scheme}// needs a driver: see docs/connectors.md`);
   const parts = URL.parse(url);
   if (!parts) throw new UsageError("source.url is not of the form scheme://user:password@host:port/database");
+  // Host and path then begin within the password, and messages would show the rest of it.
+  if (`${parts.pathname}${parts.search}${parts.hash}`.includes("@"))
+    throw new UsageError("source.url: / ? and # in a password must be percent-encoded: %2F %3F %23");
   return { address: `${scheme}//${parts.host}${parts.pathname}`, open: drivers[scheme]! };
 }
 
