@@ -1,7 +1,8 @@
-// Part of `npm run test:cluster`: runs the tests of datapoints and the API tests that read or write them with
-// all datapoints in ClickHouse, which it starts on loopback and ends.
+// Part of `npm run test:cluster`: runs the tests of the store of datapoints in ClickHouse, with many more
+// random operations than `npm test`. It starts ClickHouse on loopback and ends it.
 //
-// `node scripts/test-cluster-points.ts src/resources/datapoints` runs the tests under a folder.
+// `node scripts/test-cluster-points.ts src/resources/datapoints` runs the tests under a folder with all
+// datapoints in ClickHouse and the catalog in the data folder.
 import { spawnSync } from "node:child_process";
 import { startClickHouse } from "../test/support/clickhouse.ts";
 import { zooKeeperPackage } from "../test/support/zookeeper.ts";
@@ -20,8 +21,6 @@ const patterns =
         "src/storage/clickhouse-points/*.test.ts",
         "test/cluster/points.*.test.ts",
         "test/shared-catalog/points.test.ts",
-        "src/resources/{datapoints,timeseries,calculated,analytics,trends}/**/*.api.test.ts",
-        "test/{oracle,compat,odata-client,typed-client}/**/*.test.ts",
       ];
 
 const server = await startClickHouse();
