@@ -49,6 +49,19 @@ describe("datapoints in ClickHouse", needs("clickhouse"), () => {
     }
   });
 
+  it("returns a large constant value as its average, without rounding", async () => {
+    const test = await clickHouseUnderTest();
+    const value = 891_763_627_655_240;
+    const times = Array.from({ length: 300 }, (_, index) => index * 997 + (index % 7) * 31);
+    await test.store.append(batchOf([1, times.map((timeMs) => [timeMs, value] as const)]));
+    const { columns } = await test.store.aggregate({
+      ...{ series: 1, isStep: false, startMs: 0, endMs: 400_000, bucketMs: 40_000, limit: 100 },
+      aggregates: ["average"],
+    });
+    await test.end();
+    assert.deepEqual(new Set(columns[0]), new Set([value]));
+  });
+
   it("removes deleted points, then their tombstones, once no insert of before can arrive", async () => {
     const test = await clickHouseUnderTest();
     const sweep = sweepOf(test);

@@ -83,8 +83,10 @@ function runsOf(buckets: SummarisedBuckets, { series, range, alive, isFinal }: P
     ? sql`min(v) AS min_v, max(v) AS max_v, sum(v) AS sum_v`
     : sql`toFloat64(0) AS min_v, toFloat64(0) AS max_v, toFloat64(0) AS sum_v`;
   const variation = wanted(buckets, "totalVariation") ? sql`sum(is_next * abs(dv))` : sql`toFloat64(0)`;
-  const area = wantsTime(buckets) ? sql`sum(is_next * (v - dv / 2) * dt)` : sql`toFloat64(0)`;
-  const time = needsArrays(buckets) ? sql`groupArray(t) AS ts, groupArray(v) AS vs` : sql`${area} AS area`;
+  const areas = wantsTime(buckets)
+    ? sql`sum(is_next * (v - dv / 2) * dt) AS area, sum(is_next AND dv != 0) AS changes`
+    : sql`toFloat64(0) AS area, toUInt64(0) AS changes`;
+  const time = needsArrays(buckets) ? sql`groupArray(t) AS ts, groupArray(v) AS vs` : areas;
   return sql`SELECT id, bucket, count() AS n, sum(is_next AND dt <= 0) AS versions, any(t) AS first_t,
     any(v) AS first_v, anyLast(t) AS last_t, anyLast(v) AS last_v, ${values}, ${variation} AS variation,
     ${time} FROM (${rows}) GROUP BY id, bucket, block`;
@@ -113,11 +115,12 @@ export function runsIn(rows: NativeRows, buckets: SummarisedBuckets): Run[] {
   const [min, max, sum, variation] = numbersOf(rows, "min_v", "max_v", "sum_v", "variation");
   const more = needsArrays(buckets) ? ["mean_v", "squares", "time_mean", "time_squares"] : ["first_v"];
   const [mean, squares, timeMean, timeSquares] = numbersOf(rows, ...more);
-  const areas = needsArrays(buckets) ? undefined : rows.numbers("area");
+  const [areas, changes] = needsArrays(buckets) ? [] : numbersOf(rows, "area", "changes");
   const timeMeanAt = (row: number) => {
-    const ms = lastMs![row]! - firstMs![row]!;
-    if (areas !== undefined) return ms > 0 ? areas[row]! / ms : firstValue![row]!;
-    return timeMean![row]!;
+    if (areas === undefined) return timeMean![row]!;
+    // The quotient of a large constant value is rounded.
+    if (changes![row] === 0) return firstValue![row]!;
+    return areas[row]! / (lastMs![row]! - firstMs![row]!);
   };
   return Array.from(series!, (id, row) => ({
     series: id,
