@@ -89,7 +89,8 @@ async function chooseFile(page: Page, file: string, table: string): Promise<void
   await page.getByRole("table", { name: "Preview" }).waitFor();
 }
 
-const statusText = (page: Page): Promise<string> => page.getByRole("dialog").getByRole("status").innerText();
+const statusText = (page: Page): Promise<string> =>
+  page.getByRole("dialog").getByRole("status").first().innerText();
 
 /** Waits for so many percent. Returns how many different shares were shown. */
 async function untilShare(page: Page, percent: number): Promise<number> {
