@@ -25,7 +25,7 @@ function scan(bytes: Buffer, precision: string, names = new SeriesNames()): Scan
   const [points, refused]: [[number, string, number, number | string][], number[]] = [[], []];
   const scanner = new LineScanner(bytes, {
     ...{ names, columns, nowMs, precision: precisionOf(precision) },
-    table: names.table(template, ""),
+    scope: { template, db: "" },
     refuse: (line, reason) => {
       assert.ok(reason().length < 1_000);
       refused.push(line);
@@ -249,6 +249,13 @@ test("lines that repeat with other values have their own points", () => {
   const mixed = lines.map((one, i) => (i % 11 === 0 ? one.replace("a=", "c=") : one));
   const { points, refused } = check(Buffer.from(mixed.join("\n")), "ms");
   assert.deepEqual([points.length, refused.length], [6_000, 0]);
+});
+
+test("a body with more series than the cache of names has the points of each, in every cycle", () => {
+  const lines = Array.from({ length: 30_000 }, (_, i) => `cpu,host=h${i % 12_000} a=${i} ${1.7e12 + i}`);
+  const bytes = Buffer.from(lines.join("\n"));
+  const found = scan(bytes, "ms", new SeriesNames(2 ** 20));
+  assert.deepEqual(found, expectedOf(naiveLines(bytes, { precision: "ms", nowMs })));
 });
 
 const cycle = fc

@@ -7,10 +7,16 @@ import { textOf } from "../lib/utf8.ts";
 import { limits } from "../limits.ts";
 import { excerpt, isAt, isValueEnd, lineEnd, newlinesIn, stringEnd } from "./line-bytes.ts";
 import type { LineColumns } from "./line-columns.ts";
-import type { LineKernel } from "./line-kernel.ts";
 import { scanPlainNumber } from "./plain-number.ts";
 import type { Precision } from "./precision.ts";
-import { HeadNames, isEscapable, type NameTable, type SeriesName, type SeriesNames } from "./series-names.ts";
+import {
+  HeadNames,
+  isEscapable,
+  type NameScope,
+  type SeriesName,
+  type SeriesNames,
+  type Slice,
+} from "./series-names.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
 const [comma, equals, space, backslash, quote] = [code(","), code("="), code(" "), code("\\"), code('"')];
@@ -32,7 +38,7 @@ const newNamePoints = 20;
 
 interface ScannerOptions {
   readonly names: SeriesNames;
-  readonly table: NameTable;
+  readonly scope: NameScope;
   readonly columns: LineColumns;
   readonly precision: Precision;
   /** The time of lines without one. */
@@ -44,7 +50,7 @@ interface ScannerOptions {
 export class LineScanner {
   readonly #bytes: Buffer;
   readonly #names: SeriesNames;
-  readonly #table: NameTable;
+  readonly #scope: NameScope;
   readonly #columns: LineColumns;
   readonly #precision: Precision;
   readonly #nowMs: number;
@@ -53,7 +59,7 @@ export class LineScanner {
   #line = 1;
   /** Of the last line, while its kernel is in use. */
   #head: HeadNames | undefined;
-  #kernel: LineKernel | undefined;
+  #slice: Slice | undefined;
   /** Why the line is not valid. */
   #problem = "";
   /** The number that was read last. */
@@ -70,7 +76,7 @@ export class LineScanner {
   constructor(bytes: Buffer, options: ScannerOptions) {
     this.#bytes = bytes;
     this.#names = options.names;
-    this.#table = options.table;
+    this.#scope = options.scope;
     this.#columns = options.columns;
     this.#precision = options.precision;
     this.#nowMs = options.nowMs;
@@ -85,20 +91,22 @@ export class LineScanner {
   scanSlice(): void {
     const columns = this.#columns;
     const bytes = this.#bytes;
-    const { slice, kernel } = this.#names.nextSlice();
-    if (this.#kernel !== kernel) this.#head = undefined;
-    this.#kernel = kernel;
+    const slice = this.#names.nextSlice(this.#scope);
+    const { kernel } = slice;
+    if (this.#slice?.kernel !== kernel) this.#head = undefined;
+    this.#slice = slice;
     columns.clear();
     const pointsMax = limits.pointsPerWriteMax - limits.influxFieldsPerLineMax;
     const end = Math.min(bytes.length, this.#at + limits.insertScanBytesMax);
     for (let left = pointsMax; this.#at < end && left > 0; ) {
-      left = this.#scanRepeated(kernel, { slice, end, left });
+      left = this.#scanRepeated(slice, end, left);
       if (this.#at >= end || left <= 0) break;
       const start = this.#at;
       const [numbers, strings] = [columns.count, columns.strings.length];
       const { made } = this.#names;
       const isValid = this.#scanLine();
-      if (isValid) this.#commit((name) => kernel.numberOf(name.place, slice, columns), numbers, strings);
+      if (isValid)
+        this.#commit((name) => kernel.numberOf(name.place, slice.number, columns), numbers, strings);
       else this.#refuseLine(start, numbers, strings);
       if (!isValid || this.#stringNames.length > 0) this.#line += newlinesIn(bytes, start, this.#at);
       this.#numberNames.length = 0;
@@ -111,15 +119,12 @@ export class LineScanner {
   }
 
   /** Reads the next lines as far as they repeat earlier ones. Returns how much is left of the slice. */
-  #scanRepeated(
-    kernel: LineKernel,
-    { slice, end, left }: { slice: number; end: number; left: number },
-  ): number {
+  #scanRepeated({ number, kernel }: Slice, end: number, left: number): number {
     if (this.#head === undefined) return left;
     const { place } = this.#head;
     const position = { at: this.#at, line: this.#line, head: place, left, cutPoints: this.cutPoints };
     kernel.scanRepeated(this.#bytes, position, {
-      ...{ columns: this.#columns, precision: this.#precision, slice, end },
+      ...{ columns: this.#columns, precision: this.#precision, slice: number, end },
     });
     this.#at = position.at;
     this.#line = position.line;
@@ -201,7 +206,7 @@ export class LineScanner {
       if (found === backslash && isEscapable(bytes[to + 1])) to += 1;
     }
     this.#at = to;
-    const head = this.#names.head(this.#table, bytes, { from, to }, sum);
+    const head = this.#names.head(this.#slice!.table, bytes, { from, to }, sum);
     if (!(head instanceof HeadNames)) return this.#fail(head);
     if (last) last.next = head;
     this.#head = head;
@@ -228,7 +233,7 @@ export class LineScanner {
       return this.#fail(
         `a field key has ${to - from} bytes; at most ${limits.influxKeyBytesMax} are possible`,
       );
-    const name = this.#names.field(this.#table, head, bytes, { from, to });
+    const name = this.#names.field(this.#slice!.table, head, bytes, { from, to });
     if (typeof name === "string") return this.#fail(name);
     if (name.problem !== undefined) return this.#fail(name.problem);
     head.setField(i, name);

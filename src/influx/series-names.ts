@@ -136,11 +136,22 @@ export class HeadNames {
   }
 }
 
-/** The names of one template. */
-export interface NameTable {
+/** The template of the names, which depend on the database if the template names it. */
+export interface NameScope {
   readonly template: NameTemplate;
   readonly db: string;
+}
+
+/** The names of one template. Their records are in one kernel, so a table is used for one slice at a time. */
+export interface NameTable extends NameScope {
   readonly heads: Map<number, HeadNames[]>;
+}
+
+/** A part of a body that is scanned without a pause. */
+export interface Slice {
+  readonly number: number;
+  readonly kernel: LineKernel;
+  readonly table: NameTable;
 }
 
 /** A part of a body. */
@@ -160,17 +171,22 @@ export class SeriesNames {
   #lists = new LruCache<number, IndexedList>(limits.writePlansMax);
   #bytes = 0;
   #slices = 0;
+  readonly #bytesMax: number;
   /** How many entries were made since the start. */
   made = 0;
 
+  constructor(bytesMax: number = limits.influxNamesBytesMax) {
+    this.#bytesMax = bytesMax;
+  }
+
   /**
-   * A slice, with a number that the kernel has not had, and the kernel for it. Drops all entries if they take
-   * too much memory, so that those of one slice belong together.
+   * A slice, with a number that the kernel has not had. Drops all entries if they take too much memory, so
+   * that those of one slice belong together.
    */
-  nextSlice(): { readonly slice: number; readonly kernel: LineKernel } {
-    if (this.#bytes > limits.influxNamesBytesMax || this.#slices === slicesMax) this.#dropAll();
+  nextSlice({ template, db }: NameScope): Slice {
+    if (this.#bytes > this.#bytesMax || this.#slices === slicesMax) this.#dropAll();
     this.#slices += 1;
-    return { slice: this.#slices, kernel: this.#kernel };
+    return { number: this.#slices, kernel: this.#kernel, table: this.#table(template, db) };
   }
 
   /** The head with this record. */
@@ -189,8 +205,7 @@ export class SeriesNames {
     return list;
   }
 
-  /** The names of a template, which depend on the database if the template names it. */
-  table(template: NameTemplate, db: string): NameTable {
+  #table(template: NameTemplate, db: string): NameTable {
     const key = `${template.text}\n${template.usesDb ? db : ""}`;
     const existing = this.#tables.get(key);
     if (existing) return existing;
@@ -206,9 +221,7 @@ export class SeriesNames {
     this.#bytes += bytes + entryBytes;
   }
 
-  /** A scanner may continue with the table that it has. */
   #dropAll(): void {
-    for (const { heads } of this.#tables.values()) heads.clear();
     this.#tables.clear();
     this.#kernel = new LineKernel();
     this.#names = [];

@@ -39,7 +39,7 @@ export async function writeLines(
   const scanner = new LineScanner(bytes, {
     names,
     columns,
-    table: names.table(options.seriesTemplate, options.db),
+    scope: { template: options.seriesTemplate, db: options.db },
     precision: options.precision,
     nowMs: ctx.system.nowMs(),
     refuse: (line, reason) => refused.add(line, reason),
