@@ -23,7 +23,7 @@ test("each file is in one group; tests of the whole and of processes are alone a
   );
 });
 
-/** The first test uses what is declared after it. */
+/** The first test uses a constant that is declared later, so it must not run before its file has loaded. */
 const file = (name: string, body: string) => `
 import { after, before, test } from "node:test";
 before(() => console.log("${name} begins"));

@@ -13,21 +13,22 @@ export function observeCatalog(catalog: ProjectCatalog, caches: Caches): void {
   if (!isShared(catalog)) return;
   catalog.observe({
     changed: ({ tenant, generation }) =>
-      tenant === "system" ? reloadSessions(caches) : dropped[generation](caches, tenant),
+      tenant === "system" || generation === "sessions"
+        ? reloadSessions(caches)
+        : dropped[generation](caches, tenant),
     lost: () => dropAll(caches),
   });
 }
 
 /** A value that is being read while these run is not cached: the counter changes first. */
 const dropped: Readonly<
-  Record<GenerationName, (caches: Caches, project: ProjectId) => void | Promise<void>>
+  Record<Exclude<GenerationName, "sessions">, (caches: Caches, project: ProjectId) => void>
 > = {
   series({ generations, seriesCache }, project) {
     generations.of(project).series.changed();
     seriesCache.forget(project);
   },
   access: ({ generations }, project) => generations.of(project).access.changed(),
-  sessions: reloadSessions,
 };
 
 /** Rejects if the catalog does not respond; the catalog then reports the change again. */

@@ -136,6 +136,32 @@ describe("the window of a trend", () => {
     await console.release(page);
   });
 
+  it("keeps the window after a click with Shift, also when the one before was panned", async () => {
+    const page = await console.open({
+      path: `/trend?series=flow&${range(startMs + dayMs, startMs + 2 * dayMs)}`,
+    });
+    await row(page, "flow").waitFor();
+    const box = (await chart(page).boundingBox())!;
+    const before = page.url();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    await page.keyboard.down("Shift");
+    await page.mouse.wheel(0, 300);
+    await page.waitForURL((url) => url.href !== before);
+    await page.goBack();
+    await page.waitForURL(before);
+    await page.mouse.down();
+    await page.mouse.up();
+    await page.keyboard.up("Shift");
+    await page.mouse.wheel(0, 300);
+    await page.waitForURL(({ searchParams }) => {
+      const [from, to] = ["start", "end"].map((name) => Date.parse(searchParams.get(name)!));
+      return to! - from! > dayMs;
+    });
+    await page.goBack();
+    assert.equal(page.url(), before, "the click made no step");
+    await console.release(page);
+  });
+
   it("copies the lines while they are panned, and draws the same picture at the end", async () => {
     const y = `y=${encodeURIComponent("m3/h:40:70")}`;
     const path = `/trend?series=flow&${y}&${range(startMs + 4 * dayMs, startMs + 6 * dayMs)}`;

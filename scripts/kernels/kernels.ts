@@ -20,8 +20,7 @@ const zerosMax: u32 = 16;
 
 /**
  * Reads the levels of the symbols as u32, which begin with the first bit. Returns the number of their bits,
- * or
- * -1 when they are not levels.
+ * or -1 when they are not levels.
  */
 function readLevels(bits: usize, end: i32, levels: usize, kinds: u32): i32 {
   let at: i32 = 0;

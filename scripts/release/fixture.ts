@@ -6,7 +6,7 @@
 // as kill -9 leaves it |
 // | backups.tar.zst | a folder of backups with one of it |
 // | plant.tar.zst | the archive of its project |
-// | expected.json.zst | what the API returned; the audit log as of before the backup |
+// | expected.json.zst | what the API returned; the audit log up to the backup |
 //
 // test/releases.test.ts opens them with the newest version. Run it once for each release; never again, as
 // later versions write other files. 0.1.0-early is from before the tables of the audit log and of retention

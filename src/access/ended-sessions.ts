@@ -43,7 +43,7 @@ export class EndedSessions {
     this.#parts = parts;
   }
 
-  /** Reads the logins that ended before; call it before the first request. */
+  /** Reads the ended logins: before the first request, and when another server ended one. */
   async load(): Promise<void> {
     const ended = await this.#parts.catalog.read("system", async (tx) => {
       const limit = await tx.count(endedSessionTable, everything);

@@ -28,9 +28,10 @@ export class FairQueue<Item> {
   /** Removes the next item; undefined if there is none. */
   take(): { readonly caller: string; readonly item: Item } | undefined {
     let next: { readonly caller: string; readonly waiting: Waiting<Item> } | undefined;
-    for (const [caller, waiting] of this.#callers)
-      if (waiting.items.length > 0 && (!next || waiting.servedMs < next.waiting.servedMs))
-        next = { caller, waiting };
+    for (const [caller, waiting] of this.#callers) {
+      if (waiting.items.length === 0) this.#forgetIfEven(caller, waiting);
+      else if (!next || waiting.servedMs < next.waiting.servedMs) next = { caller, waiting };
+    }
     if (!next) return undefined;
     this.#size -= 1;
     const { caller, waiting } = next;
@@ -43,6 +44,11 @@ export class FairQueue<Item> {
   served(caller: string, tookMs: number): void {
     if (this.#size === 0) this.#callers.clear();
     else this.#of(caller).servedMs += tookMs;
+  }
+
+  /** A caller that is not ahead of the others equals a new one. */
+  #forgetIfEven(caller: string, { servedMs }: Waiting<Item>): void {
+    if (servedMs <= this.#virtualMs) this.#callers.delete(caller);
   }
 
   #of(caller: string): Waiting<Item> {

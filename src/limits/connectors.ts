@@ -26,7 +26,7 @@ export const connectorsLimits = {
   connectorMqttBytesWaitingMax: limit(
     8 * 2 ** 20,
     "bytes",
-    "Payload of the MQTT messages that wait for the disk. While there is as much, the socket is not read.",
+    "Topics and payload of waiting MQTT messages. While there is as much, the socket is not read.",
   ),
   connectorRetryWaitMsMax: limit(
     30_000,

@@ -1,4 +1,5 @@
 // Runs each query in a Node process of its own, which has bounded memory, time and files, and no network.
+import { realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -189,8 +190,10 @@ const program = fileURLToPath(new URL("./engine/engine-process.ts", import.meta.
 const packages = ["re2js"].map((name) => fileURLToPath(new URL("..", import.meta.resolve(name))));
 
 function commandFor(bounds: SqlLimits, bundle: string | undefined): [string, ...string[]] {
-  const readable = bundle === undefined ? [sourceFolder, ...packages] : [dirname(bundle)];
-  return boundedNode(bundle ?? program, readable, {
+  // Node.js checks the permission to read for the real path, and node_modules may be a link.
+  const main = bundle === undefined ? program : realpathSync(bundle);
+  const readable = bundle === undefined ? [sourceFolder, ...packages] : [dirname(main)];
+  return boundedNode(main, readable, {
     memoryBytes: bounds.memoryBytes,
     heapBytes: limits.sqlHeapBytesMax,
     cpuMs: bounds.cpuMs,

@@ -3,8 +3,8 @@
 // Contract. A query that waits for a place has no open source, as a source holds a read transaction. The
 // engine first reads the source tables that the query names, with only the columns that it uses; then the
 // source is closed, and the engine runs the query and sends the rows in batches. The process is ended before
-// the promise settles. For any query, the promise rejects with an `SqlFailure` or with the reason
-// of the signal; any other error is one of the server.
+// the promise settles. A query that fails rejects with an `SqlFailure`, or with the reason of the signal; any
+// other error is one of the server.
 
 /**
  * An integer beyond 2^53 is a bigint. There are no booleans in SQL: true is 1. Objects and arrays are JSON

@@ -143,7 +143,7 @@ export interface PointsStats {
 }
 
 export interface PointsStore {
-  /** The points of numbers that a reader of many requests at a time: fewer scans are more work. */
+  /** The number of points that a long read requests in each scan. Smaller scans cost more. */
   readonly scanPoints: number;
   append(batch: PointBatch): Promise<void>;
   scan(query: ScanQuery): Promise<PointColumns>;

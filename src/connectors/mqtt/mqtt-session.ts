@@ -65,7 +65,7 @@ function prepare(
     if (host) client.options.will = host.newWill();
   });
   client.on("error", ({ message }) => {
-    // Told before.
+    // `watchSilence` has reported it.
     if (message !== "Keepalive timeout") onProblem(message);
   });
   client.on("offline", () => onProblem("The connection to the broker was lost"));

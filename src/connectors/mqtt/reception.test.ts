@@ -1,4 +1,4 @@
-// What the reception promises: few messages wait in memory, none is acknowledged before it is on disk, and
+// The promises of the reception: few messages wait in memory, none is acknowledged before it is on disk, and
 // each only on the connection on which it came.
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -48,13 +48,13 @@ export class MqttReception {
     if (this.#isEnding) return;
     this.#waiting.push({ packet, arrivedMs: Date.now(), connection: this.#connection });
     this.#load.messages += 1;
-    this.#load.bytes += packet.payload.length;
+    this.#load.bytes += bytesOf(packet);
     this.#handling ??= this.#handleAll();
     if (this.#isFull) this.#readOn = readOn;
     else readOn();
   }
 
-  /** The broker sends again what it has not been acknowledged on the connection before. */
+  /** The broker sends the unacknowledged messages again on the next connection. */
   connectionChanged(): void {
     this.#connection += 1;
     this.#readOn = undefined;
@@ -84,7 +84,7 @@ export class MqttReception {
         this.#options.onProblem((problem as Error).message);
       }
       this.#load.messages -= batch.length;
-      for (const { packet } of batch) this.#load.bytes -= packet.payload.length;
+      for (const { packet } of batch) this.#load.bytes -= bytesOf(packet);
       if (!this.#isFull) {
         const readOn = this.#readOn;
         this.#readOn = undefined;
@@ -101,6 +101,8 @@ export class MqttReception {
     if (ids.length > 0) this.#options.write(acknowledgements(ids));
   }
 }
+
+const bytesOf = ({ topic, payload }: IPublishPacket): number => topic.length + payload.length;
 
 /** A packet PUBACK of MQTT 3.1.1 for each message: its type and length, and the id (section 3.4). */
 function acknowledgements(ids: readonly number[]): Buffer {

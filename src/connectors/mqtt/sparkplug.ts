@@ -26,13 +26,13 @@ interface Address {
   readonly device: string;
 }
 
-/** What a birth said of a metric. */
+/** A metric as its birth described it. */
 interface BornMetric {
   readonly series: SeriesDescription;
   readonly type: number | undefined;
 }
 
-/** What the last birth of a node said. */
+/** The metrics and aliases of the last birth of a node. */
 interface Node {
   /** By device and name, and by device and alias. */
   readonly metrics: Map<string, BornMetric>;

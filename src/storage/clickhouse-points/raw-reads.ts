@@ -71,7 +71,8 @@ export class RawReads {
     if (some.times.length <= limit) return inOrderOfTime(some) ?? this.#readFinal(reading, limit);
     // At least so many rows are up to this time.
     const lastMs = some.times.subarray(0, limit).reduce((last, timeMs) => Math.max(last, timeMs), -Infinity);
-    const rowsMax = 2 * limit + limits.clickHouseUnorderedRowsMax;
+    // A string may have 16,384 characters, so no more of them are read than twice the page.
+    const rowsMax = 2 * limit + (isString ? 0 : limits.clickHouseUnorderedRowsMax);
     const rows = await this.#readRows({ ...reading, endMs: lastMs + 1 }, rowsMax);
     // A merge since the first statement may have left fewer rows.
     const isWhole = rows.times.length >= limit && rows.times.length < rowsMax;

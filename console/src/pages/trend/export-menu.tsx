@@ -25,7 +25,7 @@ interface RunningExport {
 }
 
 interface ExportMenuProps {
-  /** What is on the screen when the menu is used. */
+  /** The lines and the window on the screen when the menu is used. */
   exported(): Exported;
 }
 

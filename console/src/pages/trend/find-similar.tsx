@@ -30,7 +30,7 @@ const ranges = [
   { value: "all", label: "all time" },
 ];
 
-/** The pattern, where it is searched, and what was found. It stays while the trend shows the matches. */
+/** A part of some series that is searched elsewhere. It stays while the trend shows the matches. */
 export interface Pattern {
   readonly series: readonly StoredSeries[];
   readonly window: TimeWindow;

@@ -64,14 +64,14 @@ export function Toolbar({ series, onFormula }: ToolbarProps) {
 interface Command {
   readonly label: string;
   readonly icon: LucideIcon;
-  /** Says what the button with the icon alone does. */
+  /** The tooltip of a button with an icon alone. */
   readonly hint?: string;
-  /** For what is switched on and off. */
+  /** Whether a switch is on; absent for a command. */
   readonly isOn?: boolean;
   readonly run: () => void;
 }
 
-/** Those that change the window, or what is shown of it. */
+/** The commands that change the window or read it again, and the switch of the cursors. */
 function useViewCommands(): readonly Command[] {
   const { shown, change, refresh } = useTrendActions();
   const isMeasured = useTrendSearch(({ cursors }) => cursors !== undefined);

@@ -23,7 +23,7 @@ import { bounded, fixedWindow, isLive, windowOf } from "./window.ts";
 const liveEveryMs = 1_000;
 const route = "/frame/trend";
 
-/** What the page shows. It changes with each movement of the window. */
+/** The state that the page shows. It changes when the address, the version or the time changes. */
 export interface TrendShown {
   readonly search: TrendSearch;
   /** The window in the address. */
@@ -131,13 +131,12 @@ function gesturesOf({
   change,
   moving,
 }: Pick<TrendActions, "shown" | "change" | "moving">): TrendActions["gestures"] {
-  let latest: TimeWindow | undefined;
   return {
-    onMove: (window) => {
-      latest = bounded(window);
-      moving.set(latest);
+    onMove: (window) => moving.set(bounded(window)),
+    onMoved: () => {
+      const moved = moving.now();
+      if (moved) change(fixedWindow(moved));
     },
-    onMoved: () => latest && change(fixedWindow(latest)),
     onSelect: ({ window, ranges }) =>
       change({ ...fixedWindow(window), ...(ranges.length > 0 && { y: ranges.map(rangeText) }) }),
     onRanges: (ranges) => {

@@ -1,4 +1,4 @@
-// The chart of the trend with what is below it: the status, the navigator and the table of its series.
+// The chart of the trend, with the status, the navigator and the table of its series below.
 import { Button, Group, Text } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { ChartSpline, Table2 } from "lucide-react";
