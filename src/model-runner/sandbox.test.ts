@@ -186,7 +186,8 @@ return [open(place).read(), attempt(lambda: open(place, "w").write("0"))]`;
     execFileSync("/usr/bin/python3", ["-m", "venv", "--without-pip", join(folder, "venv")]);
     mkdirSync(data);
     writeFileSync(join(data, "secret"), "do not tell");
-    for (const path of [folder, data]) chmodSync(path, 0o755);
+    // The runs' user has to read it, whatever umask a server of this process has set.
+    execFileSync("chmod", ["-R", "a+rX", folder]);
     const sandbox = await withPath(`${join(folder, "venv/bin")}:${process.env["PATH"]}`, () =>
       findSandbox(data),
     );

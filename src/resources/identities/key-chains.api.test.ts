@@ -8,10 +8,11 @@ import { realSystem } from "../../lib/system.ts";
 import { limits } from "../../limits.ts";
 import { byUrlName } from "../projects/projects.ts";
 
-let nowMs = Date.now();
+let nowMs: number;
 let provider: TestProvider;
 let server: TestServer;
 before(async () => {
+  nowMs = Date.now(); // The provider's clock is the real one. Files of one process load long before they run.
   provider = await startProvider();
   server = await startTestServer({ system: { ...realSystem, nowMs: () => nowMs } });
 });
