@@ -1,6 +1,7 @@
 // The pages and their addresses. The search parameters of an address are the whole state of its page.
 import type { QueryClient } from "@tanstack/react-query";
 import {
+  type AnyRoute,
   createRootRouteWithContext,
   createRoute,
   createRouter,
@@ -359,8 +360,8 @@ const routeTree = rootRoute.addChildren([
   ]),
 ]);
 
-export const createConsoleRouter = (queryClient: QueryClient) =>
-  createRouter({
+export function createConsoleRouter(queryClient: QueryClient) {
+  const router = createRouter({
     routeTree,
     basepath: basePath(),
     parseSearch: parseAddress,
@@ -373,6 +374,15 @@ export const createConsoleRouter = (queryClient: QueryClient) =>
     defaultPendingComponent: PagePending,
     defaultNotFoundComponent: NotFound,
   });
+  // The router requests the session first, and for the page's code afterwards; here both load at once, while
+  // the first render runs.
+  const routes: { readonly [id: string]: AnyRoute } = router.routesById;
+  for (const { routeId } of router.matchRoutes(router.latestLocation)) {
+    if (routeId === frameRoute.id) void queryClient.prefetchQuery(sessionQuery);
+    void router.loadRouteChunk(routes[routeId]!);
+  }
+  return router;
+}
 
 declare module "@tanstack/react-router" {
   interface Register {
