@@ -5,7 +5,7 @@ import { parseJson } from "../../lib/json.ts";
 import type { SeriesDescription, SourceEvent, SourcePoint, SourceRow } from "../records.ts";
 import type { MessageReader } from "./message-reader.ts";
 
-/** What the expression returns, one or a list: a point of a series, an event, or a row. */
+/** The result of the expression, one or a list of them: a point of a series, an event, or a row. */
 interface Mapped {
   readonly series?: string;
   readonly value?: unknown;

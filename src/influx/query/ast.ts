@@ -53,7 +53,7 @@ export interface NanosecondRange {
 /** A name, or a regular expression that names match. */
 export type NamePattern = { readonly name: string } | { readonly source: string };
 
-/** What a WHERE clause requires of the time, and of everything else. */
+/** A WHERE clause: its range of time, and the condition on tags and fields. */
 export interface Where {
   readonly time: NanosecondRange;
   readonly condition: WhereCondition;

@@ -7,7 +7,7 @@ import { isField, type Measurement, type TagSet } from "./series-model.ts";
 
 export interface Member {
   readonly tagSet: TagSet;
-  /** What the fields of a row must pass. */
+  /** The part of the condition that depends on fields: each row must pass it. */
   readonly test: Test;
 }
 

@@ -98,7 +98,7 @@ function needsAssets({ test, tags }: ModelQuery): boolean {
   return tags === "every" || [...tags, ...namesIn(test)].some((name) => assetKeys.includes(name));
 }
 
-/** What the catalog can tell of measurements and tags. */
+/** The part of the query that the catalog evaluates: the names of measurements and the tests of tags. */
 function filterFor(matchers: readonly Matcher[], test: Test): Filter {
   const names = matchers.map(({ only }) => only);
   if (names.length === 0 || names.includes(undefined)) return everything;
