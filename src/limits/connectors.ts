@@ -28,6 +28,12 @@ export const connectorsLimits = {
     "bytes",
     "Topics and payload of waiting MQTT messages. While there is as much, the socket is not read.",
   ),
+  connectorMqttEndWaitMs: limit(
+    2_000,
+    "ms",
+    "Wait of a connector that stops until the broker has read its last acknowledgements and closed the " +
+      "connection. A broker that does not respond must not hold up the stop.",
+  ),
   connectorRetryWaitMsMax: limit(
     30_000,
     "ms",

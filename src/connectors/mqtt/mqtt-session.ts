@@ -1,6 +1,7 @@
 // A session with an MQTT broker that acknowledges a message when its records are on disk.
 import { once } from "node:events";
 import { connect, connectAsync, type IClientOptions, type MqttClient } from "mqtt";
+import { limits } from "../../limits.ts";
 import { MqttReception, type ReceivedMessage } from "./reception.ts";
 
 export interface SessionOptions {
@@ -34,8 +35,26 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
   await reception.end();
   // Otherwise the library may begin a connection while it ends one that is not made yet.
   client.options.reconnectPeriod = 0;
+  if (client.connected) await disconnect(client, host);
   await client.endAsync(true);
 }
+
+/**
+ * Resolves when the broker has closed the connection, thus has read the last acknowledgements, or is too
+ * slow. The library would not wait for bytes that are still to be sent.
+ */
+async function disconnect(client: MqttClient, host: SparkplugHost | undefined): Promise<void> {
+  const { stream } = client;
+  host?.withdraw(client);
+  // A socket that is not read does not report its end.
+  stream.unpipe();
+  stream.resume();
+  stream.end(disconnectPacket);
+  await once(stream, "close", { signal: AbortSignal.timeout(limits.connectorMqttEndWaitMs) }).catch(() => {});
+}
+
+/** Of MQTT 3.1.1, section 3.14. */
+const disconnectPacket = Buffer.from([0xe0, 0]);
 
 function prepare(
   client: MqttClient,
@@ -50,6 +69,9 @@ function prepare(
   const acknowledgedLater = new Error("acknowledged later");
   client.handleMessage = (packet, next) => reception.take(packet, () => next(acknowledgedLater));
   watchSilence(client, reception, onProblem);
+  client.on("packetreceive", ({ cmd }) => {
+    if (cmd === "connack") reception.connectionChanged();
+  });
   client.on("connect", () => {
     // Also with a session: mosquitto forgets shared subscriptions of a session when it restarts.
     subscribe(client, options).then(
@@ -125,6 +147,11 @@ class SparkplugHost {
 
   announce(client: MqttClient): void {
     client.publish(this.#topic, this.#state(true), { qos: 1, retain: true });
+  }
+
+  /** The broker does not publish the will of a client that disconnects in order. */
+  withdraw(client: MqttClient): void {
+    client.publish(this.#topic, this.#state(false), { qos: 1, retain: true });
   }
 
   #state = (online: boolean): string => JSON.stringify({ online, timestamp: this.#timestamp });

@@ -180,23 +180,22 @@ class MqttSource implements PlantSource {
   }
 }
 
-/** Resolves when the records are on disk, except for those of quality 0: the broker does not keep these. */
+/** Resolves when the records are on disk, except for those of QoS 0: the broker does not keep these. */
 async function storeMessages(
   messages: readonly ReceivedMessage[],
   readers: readonly Reader[],
   intake: Intake,
 ): Promise<void> {
-  const kept: KeptRecords = { points: [], events: [], rows: [] };
+  const found: FoundRecords[] = [];
   const refused: RefusedValues[] = [];
   for (const { packet, arrivedMs } of messages) {
     const levels = packet.topic.split("/");
     for (const { matches, read } of readers) {
       if (!matches(levels)) continue;
       try {
-        const found = read(levels, packet.payload as Buffer, arrivedMs);
-        const records = found instanceof Promise ? await found : found;
-        if (packet.qos === 0) intake.offer(records);
-        else append(records, kept);
+        const reading = read(levels, packet.payload as Buffer, arrivedMs);
+        const records = reading instanceof Promise ? await reading : reading;
+        append(records, packet.qos > 0, found);
         if (records.refused) refused.push(records.refused);
       } catch (problem) {
         const why = `A message of ${packet.topic} cannot be read: ${(problem as Error).message}`;
@@ -209,19 +208,39 @@ async function storeMessages(
       refused.reduce((sum, { items }) => sum + items, 0),
       refused[0]!.why,
     );
-  if (messages.some(({ packet }) => packet.qos === 1)) await intake.add(kept);
+  await handOver(found, intake);
 }
 
-interface KeptRecords {
+/** Records of consecutive messages. */
+interface FoundRecords {
+  /** The broker keeps the messages until they are acknowledged. */
+  readonly isKept: boolean;
   readonly points: SourcePoint[];
   readonly events: SourceEvent[];
   readonly rows: SourceRow[];
 }
 
-function append({ points = [], events = [], rows = [] }: SourceRecords, to: KeptRecords): void {
-  for (const point of points) to.points.push(point);
-  for (const event of events) to.events.push(event);
-  for (const row of rows) to.rows.push(row);
+/** Messages of QoS 0 stay apart, so that those that find no space in memory are dropped one by one. */
+function append(records: SourceRecords, isKept: boolean, to: FoundRecords[]): void {
+  const { points = [], events = [], rows = [] } = records;
+  const last = to.at(-1);
+  if (!isKept || !last?.isKept) {
+    to.push({ isKept, points: [...points], events: [...events], rows: [...rows] });
+    return;
+  }
+  for (const point of points) last.points.push(point);
+  for (const event of events) last.events.push(event);
+  for (const row of rows) last.rows.push(row);
+}
+
+/** In the order of the messages: of two values of one time the later one is kept. */
+async function handOver(found: readonly FoundRecords[], intake: Intake): Promise<void> {
+  const stored: Promise<void>[] = [];
+  for (const { isKept, ...records } of found) {
+    if (isKept) stored.push(intake.add(records));
+    else intake.offer(records);
+  }
+  await Promise.all(stored);
 }
 
 /** How often one edge node is told to send its birth. */

@@ -76,6 +76,29 @@ describe("MQTT", needs("mosquitto"), () => {
     await publisher.endAsync();
   });
 
+  test("of messages of QoS 0 and 1 that arrive together the last one counts", async () => {
+    const map = '{"series": s, "value": n, "timestamp": 1000}';
+    const connector = connect(configured("order", [{ topic: "order", format: "json", map }]));
+    const publisher = await broker.client();
+    await until(() => connector.output().includes("Subscribed"), "the start");
+    const names = Array.from({ length: 40 }, (_, at) => `s${at}`);
+    const published = names.flatMap((s, at) =>
+      [1, 2].map((n) => {
+        const qos = (at + n) % 2 === 0 ? 0 : 1;
+        return publisher.publishAsync("order", JSON.stringify({ s, n }), { qos });
+      }),
+    );
+    await Promise.all(published);
+    for (const name of names)
+      await until(async () => (await server.countOf(`order/${name}`)) === 1, `the point of ${name}`);
+    await stopped(connector);
+    const items = names.map((name) => ({ name: `order/${name}` }));
+    const latest = await server.items("POST", "timeseries/latest", { items });
+    const values = latest.map(({ datapoints }) => (datapoints as { value: number }[])[0]!.value);
+    assert.deepEqual(values, Array(names.length).fill(2));
+    await publisher.endAsync();
+  });
+
   test("nothing acknowledged is lost when connector, server and broker end in between", async () => {
     const map = '[{"series": $levels[1], "value": n, "timestamp": t}]';
     const file = configured("lasting", [{ topic: "load/+", format: "json", map }]);
@@ -272,18 +295,19 @@ describe("MQTT", needs("mosquitto"), () => {
     await publisher.endAsync();
   });
 
-  test("the will of a Sparkplug host has the time of its birth, on each connection", async () => {
+  test("the death of a Sparkplug host has the time of its birth, on each connection", async () => {
     const states: { online: boolean; timestamp: number }[] = [];
     const watcher = await broker.client();
     watcher.on("message", (_, payload) => states.push(JSON.parse(payload.toString())));
     await watcher.subscribeAsync("spBv1.0/STATE/plant");
     const read = [{ topic: "spBv1.0/#", format: "sparkplug" }];
     const file = configured("host", read, { source: { sparkplugHost: "plant" } });
-    for (const _ of [1, 2]) {
+    for (const signal of ["SIGKILL", "SIGTERM"] as const) {
       const connector = connect(file);
       await until(() => states.at(-1)?.online === true, "the birth");
-      connector.child.kill("SIGKILL");
+      connector.child.kill(signal);
       await until(() => states.at(-1)?.online === false, "the death");
+      await connector.ended;
     }
     const [birth, death, secondBirth, secondDeath] = states;
     assert.deepEqual([birth!.timestamp, secondBirth!.timestamp], [death!.timestamp, secondDeath!.timestamp]);

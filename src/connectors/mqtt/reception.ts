@@ -54,7 +54,10 @@ export class MqttReception {
     else readOn();
   }
 
-  /** The broker sends the unacknowledged messages again on the next connection. */
+  /**
+   * Call when a connection begins and when it ends: the library hands over messages of a connection that has
+   * ended. The broker sends the unacknowledged messages again on the next connection.
+   */
   connectionChanged(): void {
     this.#connection += 1;
     this.#readOn = undefined;
