@@ -6,6 +6,7 @@
 import {
   firstAtOrAfter,
   mergePoints,
+  noPointsOf,
   type PointValues,
   slicePoints,
   stringKind,
@@ -14,8 +15,6 @@ import {
 import type { PointColumns } from "../points.ts";
 
 const capacityMin = 16;
-/** Heads with no more points than this are a plain array: for a million of them, columns would take a GB. */
-const smallHeadPointsMax = 8;
 /** Factor by which the capacity of columns grows. */
 const growth = { small: 2, large: 1.5, smallMax: 1024 };
 /** So many points may be unsorted even when fewer are sorted. */
@@ -25,8 +24,6 @@ const insertDistanceMax = 16;
 
 /** Changes that a head remembers; the older ones are remembered as one. */
 const changesMax = 8;
-
-const noTimes = new Float64Array(0);
 
 /** Numbers the heads of a shard and their changes, in order. */
 export class HeadVersions {
@@ -48,25 +45,32 @@ export class Head {
   readonly kind: ValueKind;
   /** Number of points that were left after the last flush. */
   countAfterFlush = 0;
-  /** Alternating times and values of a small head; undefined once the points are in columns. */
-  #pairs: number[] | undefined;
-  #times: Float64Array = noTimes;
+  #times: Float64Array;
   #values: PointValues;
-  #count = 0;
+  #count: number;
   /** The points before this index are sorted and unique. */
-  #sorted = 0;
+  #sorted: number;
   readonly #versions: HeadVersions;
   readonly #firstVersion: number;
   /** Ascending by version and by time: a change is forgotten when a newer one is not after it. */
   #changes: Change[] | undefined;
 
-  constructor(series: number, kind: ValueKind, versions: HeadVersions) {
+  /** With `copied`, the head has the points of another one, in order, and its version. */
+  constructor(
+    series: number,
+    kind: ValueKind,
+    versions: HeadVersions,
+    copied?: { readonly version: number; readonly points: PointColumns },
+  ) {
     this.series = series;
     this.kind = kind;
     this.#versions = versions;
-    this.#firstVersion = versions.next();
-    this.#values = kind === stringKind ? [] : noTimes;
-    if (kind !== stringKind) this.#pairs = [];
+    this.#firstVersion = copied?.version ?? versions.next();
+    const { times, values } = copied?.points ?? noPointsOf(kind);
+    this.#times = times;
+    this.#values = values;
+    this.#count = times.length;
+    this.#sorted = times.length;
   }
 
   /** Number of points, including those that a later point with the same time will replace. */
@@ -101,7 +105,6 @@ export class Head {
 
   /** Adds copies of the points with indexes in [from, to), in any order of time. */
   add(points: PointColumns, from: number, to: number): void {
-    if (to - from === 1 && this.#pairs !== undefined && this.#addPair(this.#pairs, points, from)) return;
     this.#reserve(to - from);
     if (to - from === 1 && this.#insertNearEnd(points, from)) return;
     const { times } = points;
@@ -118,25 +121,6 @@ export class Head {
     this.#changed(fromMs);
     this.#copy(points, at, to);
     if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#sortAll();
-  }
-
-  /** Adds a point to a small head. Returns false when it does not fit or is not the newest. */
-  #addPair(pairs: number[], { times, values }: PointColumns, index: number): boolean {
-    const timeMs = times[index]!;
-    if (pairs.length >= 2 * smallHeadPointsMax || pairs.at(-2)! >= timeMs) return false;
-    pairs.push(timeMs, values[index] as number);
-    this.#sorted = ++this.#count;
-    return true;
-  }
-
-  /** Moves the points of a small head to columns. */
-  #moveToColumns(): void {
-    const pairs = this.#pairs;
-    if (pairs === undefined) return;
-    this.#pairs = undefined;
-    if (pairs.length === 0) return;
-    const { times, values } = columnsOf(pairs, capacityMin);
-    [this.#times, this.#values] = [times, values];
   }
 
   /**
@@ -169,12 +153,8 @@ export class Head {
     else (this.#values as Float64Array).copyWithin(at + 1, at, count);
   }
 
-  /**
-   * All points, in order, valid until the next change: copies of a small head, otherwise views, and the array
-   * of strings itself.
-   */
+  /** All points, in order, valid until the next change: views, or the array of strings itself. */
   points(): PointColumns {
-    if (this.#pairs !== undefined) return columnsOf(this.#pairs);
     this.#sortAll();
     const values = this.#values;
     return {
@@ -193,17 +173,12 @@ export class Head {
   /** Removes the points with indexes in [from, to) of `points()`, which are in blocks now. */
   remove(from: number, to: number): void {
     if (to <= from) return;
-    if (this.#pairs !== undefined) this.#pairs.splice(2 * from, 2 * (to - from));
-    else this.#removeFromColumns(from, to);
-    this.#count -= to - from;
-    this.#sorted = this.#count;
-  }
-
-  #removeFromColumns(from: number, to: number): void {
     this.#sortAll();
     this.#times.copyWithin(from, to, this.#count);
     if (Array.isArray(this.#values)) this.#values.splice(from, to - from);
     else (this.#values as Float64Array).copyWithin(from, to, this.#count);
+    this.#count -= to - from;
+    this.#sorted = this.#count;
   }
 
   removeBetween(startMs: number, endMs: number): void {
@@ -215,7 +190,6 @@ export class Head {
   }
 
   #reserve(more: number): void {
-    this.#moveToColumns();
     const needed = this.#count + more;
     if (needed <= this.#times.length) return;
     const before = this.#times.length;
@@ -256,16 +230,6 @@ export class Head {
     this.#count = merged.times.length;
     this.#sorted = this.#count;
   }
-}
-
-/** Columns of `capacity` points that begin with these alternating times and values. */
-function columnsOf(pairs: readonly number[], capacity = pairs.length / 2): PointColumns {
-  const [times, values] = [new Float64Array(capacity), new Float64Array(capacity)];
-  for (let i = 0; 2 * i < pairs.length; i++) {
-    times[i] = pairs[2 * i]!;
-    values[i] = pairs[2 * i + 1]!;
-  }
-  return { times, values };
 }
 
 /**

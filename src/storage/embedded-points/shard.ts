@@ -1,19 +1,19 @@
 // One shard of the store: the heads and blocks of its series. Only one thread uses it.
 
-import { kindOf, numberKind, type PointValues, stringKind, type ValueKind } from "../point-columns.ts";
+import { kindOf, numberKind, stringKind, type ValueKind } from "../point-columns.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
   OldPoints,
   PointColumns,
-  PointRuns,
   ScanQuery,
   SeriesId,
 } from "../points.ts";
 import { BlockTable, type BlockTableSettings, DamageFound, type PointSetKey } from "./block-table.ts";
 import { type Change, shardOf } from "./change.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
-import { Head, HeadVersions } from "./head.ts";
+import { type Head, HeadVersions } from "./head.ts";
+import { Heads } from "./heads.ts";
 import { readRecord } from "./journal-record.ts";
 import { findOldPoints } from "./old-points.ts";
 import { SeriesReader } from "./series-reader.ts";
@@ -30,18 +30,7 @@ const sliceMs = 8;
 /** Time for the check of rows when the shard is opened. The rest of the check is background work. */
 const checkAtOpenMs = 100;
 
-/**
- * The heads for the runs of the last record, by index of the run. A scan cycle sends the same series in the
- * same order each time, so most runs need no lookup.
- *
- * Bound: the runs of the largest record. Invalidation: an entry is used only when its series is that of the
- * run; removing a head clears the cache.
- */
-interface CachedRunHeads {
-  readonly series: SeriesId[];
-  /** Undefined for a series of another shard. */
-  readonly heads: (Head | undefined)[];
-}
+const kinds: readonly ValueKind[] = [numberKind, stringKind];
 
 /**
  * Where a head with points is:
@@ -50,26 +39,21 @@ interface CachedRunHeads {
  * |---|---|---|
  * | few points | `#heads` only | growth, or a checkpoint |
  * | full blocks | `#headsWithFullBlocks` | `work`, which flushes full blocks |
- * | of a checkpoint | `#headsOfCheckpoint` | `work`, which flushes all points; `cancelCheckpoint` |
+ * | of a checkpoint | `#heads`, its series in `#seriesOfCheckpoint` | `work`, which flushes all points;
+ * `cancelCheckpoint` |
  * | taken by `work` | its local list | success; a failure puts it back |
  */
 export class Shard {
   readonly #table: BlockTable;
   /** By kind of values. */
-  readonly #heads: readonly Map<SeriesId, Head>[] = [new Map(), new Map()];
-  readonly #cachedRunHeads: CachedRunHeads[] = [
-    { series: [], heads: [] },
-    { series: [], heads: [] },
-  ];
-  readonly #headVersions = new HeadVersions();
+  readonly #heads: readonly Heads[];
   /** Heads that may have full blocks. */
   readonly #headsWithFullBlocks = new Set<Head>();
-  /** Heads that the running checkpoint has not emptied yet, the next one last. */
-  readonly #headsOfCheckpoint: Head[] = [];
+  /** Series, by kind of values, whose heads the running checkpoint has not emptied yet, the next one last. */
+  readonly #seriesOfCheckpoint: readonly SeriesId[][] = [[], []];
   /** The sequence number of the running checkpoint. */
   #checkpoint: number | undefined;
   readonly #isOwnSeries: (series: SeriesId) => boolean;
-
   readonly #sharing: SharedBlocks | undefined;
 
   /** Without `shards`, the shard owns all series. With `sharing`, other threads help with long reads. */
@@ -81,6 +65,8 @@ export class Shard {
     const { shard = 0, shards = 1 } = settings;
     this.#sharing = sharing;
     this.#isOwnSeries = (series) => shards === 1 || shardOf(series, shards) === shard;
+    const versions = new HeadVersions();
+    this.#heads = kinds.map((kind) => new Heads(kind, versions, this.#isOwnSeries));
     this.#table = new BlockTable(path, settings);
     const untilMs = performance.now() + checkAtOpenMs;
     while (this.#table.hasUncheckedRows && performance.now() < untilMs) this.#table.checkMoreRows();
@@ -118,8 +104,10 @@ export class Shard {
       this.#delete(change);
       return;
     }
-    if (change.batch.numbers !== undefined) this.#addRuns(change.batch.numbers, numberKind);
-    if (change.batch.strings !== undefined) this.#addRuns(change.batch.strings, stringKind);
+    const { numbers, strings } = change.batch;
+    const grown = (head: Head) => this.#flushIfFull(head);
+    if (numbers !== undefined) this.#heads[numberKind]!.addRuns(numbers, grown);
+    if (strings !== undefined) this.#heads[stringKind]!.addRuns(strings, grown);
   }
 
   scan(query: ScanQuery): PointColumns {
@@ -153,20 +141,24 @@ export class Shard {
 
   stats(): ShardStats {
     const { points, blocks } = this.#table.totals;
-    let inHeads = 0;
-    for (const heads of this.#heads) for (const head of heads.values()) inHeads += head.count;
+    const inHeads = this.#heads.reduce((sum, heads) => sum + heads.points, 0);
     return { points: points + inHeads, blocks, damage: this.#table.damage() };
   }
 
   /** From now on, `work` flushes all points in heads to blocks, and then records `sequence`. */
   startCheckpoint(sequence: number): void {
-    for (const heads of this.#heads) for (const head of heads.values()) this.#headsOfCheckpoint.push(head);
+    for (const kind of kinds)
+      for (const series of this.#heads[kind]!.series) this.#seriesOfCheckpoint[kind]!.push(series);
     this.#checkpoint = sequence;
   }
 
   /** The heads keep the points that are not in blocks yet. Those with full blocks are flushed by `work`. */
   cancelCheckpoint(): void {
-    for (const head of this.#headsOfCheckpoint.splice(0)) this.#flushIfFull(head);
+    for (const kind of kinds)
+      for (const series of this.#seriesOfCheckpoint[kind]!.splice(0)) {
+        const head = this.#heads[kind]!.large(series);
+        if (head !== undefined) this.#flushIfFull(head);
+      }
     this.#checkpoint = undefined;
   }
 
@@ -218,11 +210,13 @@ export class Shard {
     });
     for (const one of flushed) this.#removeFlushed(one);
     taken.length = 0;
-    return this.#headsOfCheckpoint.length === 0 ? this.#completeCheckpoint() : undefined;
+    return this.#seriesOfCheckpoint.every(({ length }) => length === 0)
+      ? this.#completeCheckpoint()
+      : undefined;
   }
 
   #putBack(head: Head): void {
-    if (this.#checkpoint !== undefined) this.#headsOfCheckpoint.push(head);
+    if (this.#checkpoint !== undefined) this.#seriesOfCheckpoint[head.kind]!.push(head.series);
     else this.#headsWithFullBlocks.add(head);
   }
 
@@ -234,11 +228,21 @@ export class Shard {
   }
 
   #takeNext(): { head: Head; flush: typeof flushFullBlocks } | undefined {
-    const toEmpty = this.#headsOfCheckpoint.pop();
+    const toEmpty = this.#takeOfCheckpoint();
     const head = toEmpty ?? this.#headsWithFullBlocks.values().next().value;
     if (head === undefined) return undefined;
     this.#headsWithFullBlocks.delete(head);
     return { head, flush: toEmpty === undefined ? flushFullBlocks : flushOldest };
+  }
+
+  /** A series may have lost its head meanwhile: its points were deleted, or are in blocks. */
+  #takeOfCheckpoint(): Head | undefined {
+    for (const kind of kinds)
+      for (const waiting = this.#seriesOfCheckpoint[kind]!; waiting.length > 0; ) {
+        const head = this.#heads[kind]!.take(waiting.pop()!);
+        if (head !== undefined) return head;
+      }
+    return undefined;
   }
 
   /** Removes the points from the head that are in blocks now. */
@@ -247,33 +251,7 @@ export class Shard {
     head.countAfterFlush = head.count;
     if (hasMore) this.#putBack(head);
     const heads = this.#heads[head.kind]!;
-    if (head.count === 0 && heads.get(head.series) === head) this.#removeHead(head.series, head.kind);
-  }
-
-  #addRuns(runs: PointRuns<PointValues>, kind: ValueKind): void {
-    const cached = this.#cachedRunHeads[kind]!;
-    let from = 0;
-    for (let run = 0; run < runs.series.length; run++) {
-      const series = runs.series[run]!;
-      const to = runs.ends[run]!;
-      if (cached.series[run] !== series) this.#cacheRunHead(cached, { run, series, kind });
-      const head = cached.heads[run];
-      if (head !== undefined && to > from) this.#addTo(head, runs, { from, to });
-      from = to;
-    }
-  }
-
-  #cacheRunHead(
-    cached: CachedRunHeads,
-    { run, series, kind }: { run: number; series: number; kind: ValueKind },
-  ): void {
-    cached.series[run] = series;
-    cached.heads[run] = this.#isOwnSeries(series) ? this.#headOf(series, kind) : undefined;
-  }
-
-  #addTo(head: Head, points: PointColumns, { from, to }: { from: number; to: number }): void {
-    head.add(points, from, to);
-    this.#flushIfFull(head);
+    if (head.count === 0 && heads.has(head)) heads.remove(head.series);
   }
 
   #flushIfFull(head: Head): void {
@@ -281,26 +259,12 @@ export class Shard {
       this.#headsWithFullBlocks.add(head);
   }
 
-  #headOf(series: SeriesId, kind: ValueKind): Head {
-    const heads = this.#heads[kind]!;
-    const existing = heads.get(series);
-    if (existing !== undefined) return existing;
-    const head = new Head(series, kind, this.#headVersions);
-    heads.set(series, head);
-    return head;
-  }
-
-  #removeHead(series: SeriesId, kind: ValueKind): void {
-    this.#heads[kind]!.delete(series);
-    this.#cachedRunHeads[kind] = { series: [], heads: [] };
-  }
-
   #delete({ series, range }: Change & { kind: "delete" }): void {
     const [startMs, endMs] = [range?.startMs ?? -Infinity, range?.endMs ?? Infinity];
-    for (const kind of [numberKind, stringKind]) {
-      const head = this.#heads[kind]!.get(series);
-      head?.removeBetween(startMs, endMs);
-      if (head !== undefined && range === undefined) this.#removeHead(series, kind);
+    for (const kind of kinds) {
+      const heads = this.#heads[kind]!;
+      heads.take(series)?.removeBetween(startMs, endMs);
+      if (range === undefined) heads.remove(series);
       this.#retryQuarantining(() =>
         this.#table.transaction(() => deleteFromBlocks(this.#table, { series, kind }, startMs, endMs)),
       );

@@ -1,0 +1,137 @@
+// The heads of a shard with one kind of values. A head with few points is in `SmallHeads`, until it gets
+// more, late ones, or a change; then it is a `Head`.
+import { numberKind, type PointValues, type ValueKind } from "../point-columns.ts";
+import type { PointRuns, SeriesId } from "../points.ts";
+import { Head, type HeadVersions } from "./head.ts";
+import { SmallHeads } from "./small-heads.ts";
+
+/** Where the head of a series is: the slot of a small head, or the head. */
+type Place = number | Head;
+
+/**
+ * The places for the runs of the last record, by index of the run. A scan cycle sends the same series in the
+ * same order each time, so most runs need no lookup.
+ *
+ * Bound: the runs of the largest record. Invalidation: an entry is used only when its series is that of the
+ * run, and a slot only while it is that of the series; removing a head clears the cache.
+ */
+interface CachedRuns {
+  readonly series: SeriesId[];
+  /** Undefined for a series of another shard. */
+  readonly places: (Place | undefined)[];
+}
+
+export class Heads {
+  readonly #kind: ValueKind;
+  readonly #versions: HeadVersions;
+  readonly #isOwnSeries: (series: SeriesId) => boolean;
+  readonly #places = new Map<SeriesId, Place>();
+  readonly #small = new SmallHeads();
+  #cachedRuns: CachedRuns = { series: [], places: [] };
+
+  constructor(kind: ValueKind, versions: HeadVersions, isOwnSeries: (series: SeriesId) => boolean) {
+    this.#kind = kind;
+    this.#versions = versions;
+    this.#isOwnSeries = isOwnSeries;
+  }
+
+  /** The series that have a head. */
+  get series(): IterableIterator<SeriesId> {
+    return this.#places.keys();
+  }
+
+  /** Number of points in all heads, including those that a later point with the same time will replace. */
+  get points(): number {
+    let points = this.#small.points;
+    for (const place of this.#places.values()) if (typeof place !== "number") points += place.count;
+    return points;
+  }
+
+  /** For a read: a head that must not be changed, with the points that the series has now. */
+  get(series: SeriesId): Head | undefined {
+    const place = this.#places.get(series);
+    return typeof place === "number" ? this.#copyOf(series, place) : place;
+  }
+
+  /** For a change: the head, which is not a small one from now on. */
+  take(series: SeriesId): Head | undefined {
+    const place = this.#places.get(series);
+    return typeof place === "number" ? this.#enlarge(series, place) : place;
+  }
+
+  /** The head, unless it is a small one. */
+  large(series: SeriesId): Head | undefined {
+    const place = this.#places.get(series);
+    return typeof place === "number" ? undefined : place;
+  }
+
+  /** Whether this is still the head of its series. */
+  has(head: Head): boolean {
+    return this.#places.get(head.series) === head;
+  }
+
+  remove(series: SeriesId): void {
+    const place = this.#places.get(series);
+    if (typeof place === "number") this.#small.remove(place);
+    this.#places.delete(series);
+    this.#cachedRuns = { series: [], places: [] };
+  }
+
+  /** Adds copies of the points of this shard's series. Calls `grown` with each head that is not small. */
+  addRuns(runs: PointRuns<PointValues>, grown: (head: Head) => void): void {
+    const cached = this.#cachedRuns;
+    let from = 0;
+    for (let run = 0; run < runs.series.length; run++) {
+      const series = runs.series[run]!;
+      const to = runs.ends[run]!;
+      if (cached.series[run] !== series) this.#cacheRun(cached, run, series);
+      let place = cached.places[run];
+      if (place !== undefined && to > from) {
+        if (typeof place === "number" && !this.#addToSmall(place, { series, runs, from, to })) {
+          place = this.take(series)!;
+          cached.places[run] = place;
+        }
+        if (typeof place !== "number") {
+          place.add(runs, from, to);
+          grown(place);
+        }
+      }
+      from = to;
+    }
+  }
+
+  #cacheRun(cached: CachedRuns, run: number, series: SeriesId): void {
+    cached.series[run] = series;
+    cached.places[run] = this.#isOwnSeries(series)
+      ? (this.#places.get(series) ?? this.#open(series))
+      : undefined;
+  }
+
+  #open(series: SeriesId): Place {
+    const place =
+      this.#kind === numberKind
+        ? this.#small.open(series, this.#versions.next())
+        : new Head(series, this.#kind, this.#versions);
+    this.#places.set(series, place);
+    return place;
+  }
+
+  #addToSmall(
+    slot: number,
+    { series, runs, from, to }: { series: SeriesId; runs: PointRuns<PointValues>; from: number; to: number },
+  ): boolean {
+    return this.#small.isOf(slot, series) && this.#small.add(slot, runs, from, to);
+  }
+
+  #copyOf(series: SeriesId, slot: number): Head {
+    const copied = { version: this.#small.versionOf(slot), points: this.#small.pointsOf(slot) };
+    return new Head(series, this.#kind, this.#versions, copied);
+  }
+
+  #enlarge(series: SeriesId, slot: number): Head {
+    const head = this.#copyOf(series, slot);
+    this.#small.remove(slot);
+    this.#places.set(series, head);
+    return head;
+  }
+}

@@ -1,0 +1,198 @@
+// The heads with few points, all of a shard in typed arrays. A million of them as objects take three times
+// the memory, and each garbage collection goes through all of them.
+//
+// Each head has a slot, and its points are in cells of four, from the oldest to the newest:
+//
+//   slot     series, version, count, first and last cell
+//   cell     four times, four values, the next cell of the head
+//
+// Slots and cells are numbered, and are in segments of a fixed size: growth copies nothing. Freed ones are
+// used again. When no head is left, the memory is freed.
+import type { PointColumns, SeriesId } from "../points.ts";
+
+/** A head with more points has columns of its own. */
+const pointsMax = 64;
+const cellPoints = 4;
+const segmentBits = 13;
+const segmentSize = 1 << segmentBits;
+const none = -1;
+/** The position of a slot or cell in its segment. */
+const inSegment = (number: number): number => number & (segmentSize - 1);
+
+interface SlotSegment {
+  readonly series: Float64Array;
+  readonly versions: Float64Array;
+  readonly counts: Uint8Array;
+  readonly firstCells: Int32Array;
+  readonly lastCells: Int32Array;
+}
+
+interface CellSegment {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  /** The next cell of the head, or the next free cell. */
+  readonly next: Int32Array;
+}
+
+/** No series has this id. */
+const noSeries = -1;
+
+export class SmallHeads {
+  #slots: SlotSegment[] = [];
+  #cells: CellSegment[] = [];
+  #slotCount = 0;
+  #cellCount = 0;
+  readonly #freeSlots: number[] = [];
+  #freeCell = none;
+  #heads = 0;
+  #points = 0;
+
+  /** Number of points in all of them. */
+  get points(): number {
+    return this.#points;
+  }
+
+  /** A slot for a series without points. */
+  open(series: SeriesId, version: number): number {
+    const slot = this.#freeSlots.pop() ?? this.#newSlot();
+    const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
+    segment.series[at] = series;
+    segment.versions[at] = version;
+    segment.counts[at] = 0;
+    segment.firstCells[at] = none;
+    segment.lastCells[at] = none;
+    this.#heads += 1;
+    return slot;
+  }
+
+  /** Whether the slot still is that of the series. */
+  isOf(slot: number, series: SeriesId): boolean {
+    return this.#slots[slot >>> segmentBits]?.series[inSegment(slot)] === series;
+  }
+
+  versionOf(slot: number): number {
+    return this.#slotSegment(slot).versions[inSegment(slot)]!;
+  }
+
+  /**
+   * Adds the points with indexes in [from, to). Returns false, and adds none, when they are too many, or not
+   * in order after those of the head.
+   */
+  add(slot: number, { times, values }: PointColumns, from: number, to: number): boolean {
+    const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
+    const count = segment.counts[at]!;
+    if (count + to - from > pointsMax) return false;
+    let lastMs = count === 0 ? -Infinity : this.#lastTimeOf(segment.lastCells[at]!, count);
+    for (let index = from; index < to; index++) {
+      if (!(times[index]! > lastMs)) return false;
+      lastMs = times[index]!;
+    }
+    for (let index = from; index < to; index++) {
+      const inCell = (count + index - from) % cellPoints;
+      if (inCell === 0) this.#addCell(segment, at);
+      const cell = segment.lastCells[at]!;
+      const { times: ownTimes, values: ownValues } = this.#cellSegment(cell);
+      const place = inSegment(cell) * cellPoints + inCell;
+      ownTimes[place] = times[index]!;
+      ownValues[place] = values[index] as number;
+    }
+    segment.counts[at] = count + to - from;
+    this.#points += to - from;
+    return true;
+  }
+
+  /** Copies of the points. */
+  pointsOf(slot: number): PointColumns {
+    const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
+    const count = segment.counts[at]!;
+    const [times, values] = [new Float64Array(count), new Float64Array(count)];
+    let cell = segment.firstCells[at]!;
+    for (let from = 0; from < count; from += cellPoints) {
+      const cells = this.#cellSegment(cell);
+      const first = inSegment(cell) * cellPoints;
+      for (let index = from; index < Math.min(count, from + cellPoints); index++) {
+        times[index] = cells.times[first + index - from]!;
+        values[index] = cells.values[first + index - from]!;
+      }
+      cell = cells.next[inSegment(cell)]!;
+    }
+    return { times, values };
+  }
+
+  /** Frees the slot and its cells. */
+  remove(slot: number): void {
+    const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
+    this.#points -= segment.counts[at]!;
+    this.#heads -= 1;
+    segment.series[at] = noSeries;
+    if (this.#heads === 0) {
+      this.#freeAll();
+      return;
+    }
+    this.#freeSlots.push(slot);
+    const last = segment.lastCells[at]!;
+    if (last === none) return;
+    this.#cellSegment(last).next[inSegment(last)] = this.#freeCell;
+    this.#freeCell = segment.firstCells[at]!;
+  }
+
+  #freeAll(): void {
+    this.#slots = [];
+    this.#cells = [];
+    this.#slotCount = 0;
+    this.#cellCount = 0;
+    this.#freeSlots.length = 0;
+    this.#freeCell = none;
+  }
+
+  #lastTimeOf(lastCell: number, count: number): number {
+    const place = inSegment(lastCell) * cellPoints + ((count - 1) % cellPoints);
+    return this.#cellSegment(lastCell).times[place]!;
+  }
+
+  #addCell(segment: SlotSegment, at: number): void {
+    const cell = this.#takeCell();
+    this.#cellSegment(cell).next[inSegment(cell)] = none;
+    const last = segment.lastCells[at]!;
+    if (last === none) segment.firstCells[at] = cell;
+    else this.#cellSegment(last).next[inSegment(last)] = cell;
+    segment.lastCells[at] = cell;
+  }
+
+  #takeCell(): number {
+    const free = this.#freeCell;
+    if (free !== none) {
+      this.#freeCell = this.#cellSegment(free).next[inSegment(free)]!;
+      return free;
+    }
+    if (this.#cellCount === this.#cells.length * segmentSize) this.#cells.push(newCells());
+    return this.#cellCount++;
+  }
+
+  #newSlot(): number {
+    if (this.#slotCount === this.#slots.length * segmentSize) this.#slots.push(newSlots());
+    return this.#slotCount++;
+  }
+
+  #slotSegment(slot: number): SlotSegment {
+    return this.#slots[slot >>> segmentBits]!;
+  }
+
+  #cellSegment(cell: number): CellSegment {
+    return this.#cells[cell >>> segmentBits]!;
+  }
+}
+
+const newSlots = (): SlotSegment => ({
+  series: new Float64Array(segmentSize),
+  versions: new Float64Array(segmentSize),
+  counts: new Uint8Array(segmentSize),
+  firstCells: new Int32Array(segmentSize),
+  lastCells: new Int32Array(segmentSize),
+});
+
+const newCells = (): CellSegment => ({
+  times: new Float64Array(segmentSize * cellPoints),
+  values: new Float64Array(segmentSize * cellPoints),
+  next: new Int32Array(segmentSize),
+});
