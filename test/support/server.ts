@@ -96,6 +96,8 @@ export interface TestServer {
   readonly dataFolder: string;
   /** The S3 store of its files, if they are not in the data folder. */
   readonly blobs: S3Setting | undefined;
+  /** The database of its catalog, if that is not in the data folder. */
+  readonly catalogUrl: string | undefined;
   /** In version 0.5 unless `ask.v04` or `ask.v06`. */
   readonly ask: Ask;
   readonly app: App;
@@ -158,7 +160,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     project,
     key,
     dataFolder,
-    blobs: places.blobs,
+    ...{ blobs: places.blobs, catalogUrl: places.catalogUrl },
     ask: Object.assign(below("0.5"), versions),
     async restart(meanwhile = () => undefined) {
       await app.close();

@@ -160,19 +160,24 @@ test("the set AuditRecords shows the same records over OData", async () => {
 const verification = async () =>
   ((await server.ask.v06("GET /audit/verification")).json as { data: Item }).data;
 
-/** Changes the catalog beside the server, and puts it back. */
+/** Runs statements in the catalog beside the server. */
+async function change(sql: string): Promise<void> {
+  if (server.catalogUrl !== undefined) {
+    const { statement } = await import("../../../test/support/postgres.ts");
+    return statement(server.catalogUrl, sql);
+  }
+  const database = new DatabaseSync(join(server.dataFolder, "catalog.db"));
+  database.exec("pragma busy_timeout = 60000");
+  database.exec(sql);
+  database.close();
+}
+
+/** Changes the log beside the server, and puts it back. */
 async function tampered(statement: string, check: () => Promise<void>): Promise<void> {
-  const file = join(server.dataFolder, "catalog.db");
-  const change = (sql: string) => {
-    const database = new DatabaseSync(file);
-    database.exec("pragma busy_timeout = 60000");
-    database.exec(sql);
-    database.close();
-  };
-  change("create table kept as select * from audit_records");
-  change(statement);
+  await change("create table kept as select * from audit_records");
+  await change(statement);
   await check();
-  change("delete from audit_records; insert into audit_records select * from kept; drop table kept");
+  await change("delete from audit_records; insert into audit_records select * from kept; drop table kept");
 }
 
 test("a tampered log names its first broken record", async () => {
