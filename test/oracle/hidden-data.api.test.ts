@@ -139,13 +139,15 @@ const isRead = ({ ask }: Request): boolean =>
 /** All that a client sees: the response, and the pages after it. */
 async function seenBy(client: Client, { ask, body, headers, seen }: Request) {
   const seenReplies: object[] = [];
+  // In the order of the requests: several may be on the way at once.
   const recording: Client = async (...request) => {
+    const place = seenReplies.push({}) - 1;
     const reply = await client(...request);
-    seenReplies.push({
+    seenReplies[place] = {
       status: reply.status,
       headers: relevant(reply),
       text: reply.bytes.toString("latin1"),
-    });
+    };
     return reply;
   };
   const reply = await recording(ask, body, headers);
