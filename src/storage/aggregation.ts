@@ -105,6 +105,14 @@ export class Aggregation {
     return this.#rowTimes.length >= this.#query.limit;
   }
 
+  /**
+   * Whether the result depends on the first point after the range. It does not without a point before that
+   * one, or for steps, which hold the last value.
+   */
+  get needsAfter(): boolean {
+    return this.#hasLast && !this.#query.isStep && !this.isFull;
+  }
+
   /** Time of the point that completed the last row, once `isFull`. */
   get completedByMs(): number {
     return this.#completedByMs;

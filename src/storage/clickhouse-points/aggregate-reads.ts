@@ -6,9 +6,8 @@ import { limits } from "../../limits.ts";
 import { Aggregation, type NumberPoint, needsNeighbours } from "../aggregation.ts";
 import type { AggregateColumns, AggregateQuery, Point, SeriesId } from "../points.ts";
 import type { ClickHouseClient, ClickHouseSettings } from "./client.ts";
-import type { NativeRows } from "./native-format.ts";
 import { findFirst, findLatest, seriesPerStatement } from "./nearest.ts";
-import { noSql, type Sql, sql } from "./sql.ts";
+import { sql } from "./sql.ts";
 import {
   conflictsIn,
   needsArrays,
@@ -91,14 +90,11 @@ const rowsOf = ({ startMs, endMs, bucketMs, limit }: SummarisedBuckets): number 
 /** Of the range, how much is read on each side for the neighbours. More is rarely needed. */
 const marginShare = 1 / 32;
 
-/** What a read found of one range. */
-interface Found {
-  /** In order of time. */
-  readonly runs: ReadonlyMap<SeriesId, readonly Run[]>;
-  /** Whether some of the series have points before, and after, all that was read. */
-  readonly hasBefore: boolean;
-  readonly hasAfter: boolean;
-}
+/** What a read found of one range: the runs of each series in order of time. */
+type Found = ReadonlyMap<SeriesId, readonly Run[]>;
+
+/** A statement that ends at the first row takes less time on one thread. */
+const onOneThread = { max_threads: 1 };
 
 /** Reads the same buckets of several series. */
 class SharedRead {
@@ -132,7 +128,10 @@ class SharedRead {
       found = await this.#find(open, span);
       open = this.#add(found, all, open);
     }
-    const after = await this.#after(open, found);
+    const after = await this.#after(
+      open.filter((id) => all.get(id)!.needsAfter),
+      found,
+    );
     const finished = (id: SeriesId) => all.get(id)!.finish(after.get(id) as NumberPoint | undefined);
     return new Map(series.map((id) => [id, finished(id)]));
   }
@@ -141,7 +140,7 @@ class SharedRead {
   #add(found: Found, all: ReadonlyMap<SeriesId, Aggregation>, series: readonly SeriesId[]): SeriesId[] {
     return series.filter((id) => {
       const aggregation = all.get(id)!;
-      for (const { bucket, summary } of found.runs.get(id) ?? [])
+      for (const { bucket, summary } of found.get(id) ?? [])
         if (bucket > 0 && bucket <= this.#bucketCount) aggregation.addSummary(summary);
       return !aggregation.isFull;
     });
@@ -152,16 +151,19 @@ class SharedRead {
     return Math.round((endMs - startMs) / bucketMs);
   }
 
+  /** The last point before the range, for the series whose aggregates depend on it. */
   async #before(series: readonly SeriesId[], found: Found): Promise<ReadonlyMap<SeriesId, Point>> {
     const before = new Map<SeriesId, Point>();
     if (this.#marginMs === 0) return before;
-    for (const id of series) {
-      const last = found.runs.get(id)?.findLast(({ bucket }) => bucket === 0)?.summary;
+    const { startMs } = this.#buckets;
+    const missing = series.filter((id) => {
+      const runs = found.get(id) ?? [];
+      const last = runs.findLast(({ bucket }) => bucket === 0)?.summary;
       if (last) before.set(id, { timeMs: last.lastMs, value: last.lastValue });
-    }
-    const missing = series.filter((id) => !before.has(id));
-    if (missing.length === 0 || !found.hasBefore) return before;
-    const beforeMs = this.#buckets.startMs - this.#marginMs;
+      return !last && runs.find(({ bucket }) => bucket > 0)?.summary.firstMs !== startMs;
+    });
+    const beforeMs = startMs - this.#marginMs;
+    if (!(await this.#hasPoints(missing, { startMs: -Infinity, endMs: beforeMs }))) return before;
     const [alive, nowMs] = [this.#alive, this.#parts.nowMs()];
     const points = missing.map((id) => ({ series: id, isString: false }));
     const latest = await findLatest(this.#parts.client, { series: points, alive, beforeMs, nowMs });
@@ -169,77 +171,65 @@ class SharedRead {
     return before;
   }
 
+  /** The first point after the range, for these series. */
   async #after(series: readonly SeriesId[], found: Found): Promise<ReadonlyMap<SeriesId, Point>> {
     const after = new Map<SeriesId, Point>();
     if (this.#marginMs === 0) return after;
     for (const id of series) {
-      const first = found.runs.get(id)?.find(({ bucket }) => bucket > this.#bucketCount)?.summary;
+      const first = found.get(id)?.find(({ bucket }) => bucket > this.#bucketCount)?.summary;
       if (first) after.set(id, { timeMs: first.firstMs, value: first.firstValue });
     }
     const missing = series.filter((id) => !after.has(id));
-    if (missing.length === 0 || !found.hasAfter) return after;
     const fromMs = this.#buckets.endMs + this.#marginMs;
+    if (!(await this.#hasPoints(missing, { startMs: fromMs, endMs: Infinity }))) return after;
     const points = missing.map((id) => ({ series: id, isString: false }));
     const first = await findFirst(this.#parts.client, { series: points, alive: this.#alive, fromMs });
     for (const [at, id] of missing.entries()) if (first[at]) after.set(id, first[at]);
     return after;
   }
 
+  /** Whether some of the series have points in the range, deleted ones included. It saves a search. */
+  async #hasPoints(series: readonly SeriesId[], range: TimeRange): Promise<boolean> {
+    if (series.length === 0) return false;
+    const first = sql`SELECT t FROM points WHERE ${within(series, range)} LIMIT 1`;
+    const rows = await this.#parts.client.query(sql`SELECT count() AS n FROM (${first})`, onOneThread);
+    return rows.numbers("n")[0] === 1;
+  }
+
   /** Reads the runs of a span, and at the ends of the query also those of the margins. */
   async #find(series: readonly SeriesId[], span: TimeRange): Promise<Found> {
-    const { startMs, endMs, bucketMs, clip } = this.#buckets;
+    const { startMs, endMs, bucketMs, clip, isStep } = this.#buckets;
+    const afterMs = isStep ? 0 : this.#marginMs;
     const range = {
       startMs: span.startMs === startMs ? (clip?.startMs ?? startMs - this.#marginMs) : span.startMs,
-      endMs: span.endMs === endMs ? (clip?.endMs ?? endMs + this.#marginMs) : span.endMs,
+      endMs: span.endMs === endMs ? (clip?.endMs ?? endMs + afterMs) : span.endMs,
     };
-    const results = await this.#query(series, range, {
-      isFinal: false,
-      columns: this.#beyond(series, range),
-    });
-    const found = results.flatMap((rows) => runsIn(rows, this.#buckets));
-    const runs = bySeries(found);
-    // A result without rows has no columns either.
-    const has = (name: string) => found.length === 0 || results.some((rows) => rows.numbers(name)[0] === 1);
-    const [hasBefore, hasAfter] = this.#marginMs === 0 ? [] : [has("has_before"), has("has_after")];
+    const runs = bySeries(await this.#query(series, range, false));
     const conflicts = conflictsIn(runs);
-    if (conflicts !== undefined) {
-      const { firstBucket, lastBucket } = conflicts;
-      const part = {
-        startMs: Math.max(range.startMs, startMs + (firstBucket - 1) * bucketMs),
-        endMs: Math.min(range.endMs, startMs + lastBucket * bucketMs),
-      };
-      const again = await this.#query(conflicts.series, part, { isFinal: true, columns: noSql });
-      const exact = bySeries(again.flatMap((rows) => runsIn(rows, this.#buckets)));
-      const isOutside = ({ bucket }: Run) => bucket < firstBucket || bucket > lastBucket;
-      for (const id of conflicts.series)
-        runs.set(id, inOrder([...runs.get(id)!.filter(isOutside), ...(exact.get(id) ?? [])]));
-    }
-    return { runs, hasBefore: hasBefore ?? false, hasAfter: hasAfter ?? false };
+    if (conflicts === undefined) return runs;
+    const { firstBucket, lastBucket } = conflicts;
+    const part = {
+      startMs: Math.max(range.startMs, startMs + (firstBucket - 1) * bucketMs),
+      endMs: Math.min(range.endMs, startMs + lastBucket * bucketMs),
+    };
+    const exact = bySeries(await this.#query(conflicts.series, part, true));
+    const isOutside = ({ bucket }: Run) => bucket < firstBucket || bucket > lastBucket;
+    for (const id of conflicts.series)
+      runs.set(id, inOrder([...runs.get(id)!.filter(isOutside), ...(exact.get(id) ?? [])]));
+    return runs;
   }
 
-  /** Whether there are points on each side of the range, as columns of the result. */
-  #beyond(series: readonly SeriesId[], { startMs, endMs }: TimeRange): Sql {
-    if (this.#marginMs === 0) return noSql;
-    const has = (range: TimeRange) =>
-      sql`(SELECT toUInt8(count()) FROM (SELECT t FROM points WHERE ${within(series, range)} LIMIT 1))`;
-    return sql`, ${has({ startMs: -Infinity, endMs: startMs })} AS has_before,
-      ${has({ startMs: endMs, endMs: Infinity })} AS has_after`;
-  }
-
-  async #query(
-    series: readonly SeriesId[],
-    range: TimeRange,
-    { isFinal, columns }: { readonly isFinal: boolean; readonly columns: Sql },
-  ): Promise<NativeRows[]> {
+  async #query(series: readonly SeriesId[], range: TimeRange, isFinal: boolean): Promise<Run[]> {
     const { client, settings } = this.#parts;
     const alive = this.#alive;
-    const results: NativeRows[] = [];
+    const runs: Run[][] = [];
     for (const part of needsArrays(this.#buckets) ? await this.#split(series, range) : [range]) {
       const points = { series, range: part, alive, isFinal };
-      const statement = summaryStatement(this.#buckets, points, sql`${columns}${alive.column}`);
-      results.push(requireAlive(await client.query(statement, settings)));
+      const statement = summaryStatement(this.#buckets, points, alive.column);
+      const rows = requireAlive(await client.query(statement, settings));
+      runs.push(runsIn(rows, this.#buckets, series));
     }
-    return results;
+    return runs.flat();
   }
 
   /** Parts of a range with so many points as a statement may hold in arrays, if their times are even. */

@@ -9,10 +9,11 @@
 // The results are those of `summarise` in storage/summary.ts. As there, squares are measured from the mean,
 // so that values far from zero and close together lose no precision. That takes the arrays of a run.
 import type { TimeRange } from "../../lib/time.ts";
+import { needsNeighbours } from "../aggregation.ts";
 import type { AggregateQuery, SeriesId } from "../points.ts";
 import type { Summary } from "../summary.ts";
 import type { NativeRows } from "./native-format.ts";
-import { noSql, type Sql, sql } from "./sql.ts";
+import { joinSql, noSql, type Sql, sql } from "./sql.ts";
 import { type Alive, within } from "./tombstones.ts";
 
 /** An aggregate of any series. */
@@ -49,47 +50,79 @@ export const needsArrays = (buckets: SummarisedBuckets): boolean =>
 
 /** `columns` are further columns of the result, with a comma before each. */
 export function summaryStatement(buckets: SummarisedBuckets, points: PointsToSummarise, columns: Sql): Sql {
-  const runs = runsOf(buckets, points);
-  const ends = sql`id, bucket, n, versions, first_t, first_v, last_t, last_v`;
-  if (!needsArrays(buckets)) return sql`SELECT *${columns} FROM (${runs})`;
-  const plain = sql`${ends}, min_v, max_v, sum_v, variation`;
+  const isOne = points.series.length === 1;
+  const own = columnsOfRuns(buckets, isOne);
+  const grouped = sql`FROM (${rowsOf(buckets, points)}) GROUP BY ${isOne ? noSql : sql`id, `}bucket, block`;
+  const values = joinSql(
+    own.map(({ name, value }) => sql`${value} AS ${name}`),
+    sql`, `,
+  );
+  if (!needsArrays(buckets)) return sql`SELECT ${values}${columns} ${grouped}`;
+  const runs = sql`SELECT ${values}, groupArray(t) AS ts, groupArray(v) AS vs ${grouped}`;
+  const names = joinSql(
+    own.map(({ name }) => name),
+    sql`, `,
+  );
   const mean = wanted(buckets, "discreteVariance")
     ? sql`first_v + arraySum(x -> x - first_v, vs) / n`
     : sql`first_v`;
   const timeMean = wantsTime(buckets) ? timeMeanOf(buckets.isStep) : sql`first_v`;
-  const means = sql`SELECT ${plain}, ${mean} AS mean_v, ${timeMean} AS time_mean, ts, vs FROM (${runs})`;
+  const means = sql`SELECT ${names}, ${mean} AS mean_v, ${timeMean} AS time_mean, ts, vs FROM (${runs})`;
   const squares = wanted(buckets, "discreteVariance")
     ? sql`arraySum(x -> (x - mean_v) * (x - mean_v), vs)`
     : sql`toFloat64(0)`;
   const timeSquares = wanted(buckets, "continuousVariance")
     ? timeSquaresOf(buckets.isStep)
     : sql`toFloat64(0)`;
-  return sql`SELECT ${plain}, mean_v, time_mean, ${squares} AS squares,
+  return sql`SELECT ${names}, mean_v, time_mean, ${squares} AS squares,
     ${timeSquares} AS time_squares${columns} FROM (${means})`;
 }
 
+interface RunColumn {
+  /** As `runsIn` reads it. */
+  readonly name: Sql;
+  readonly value: Sql;
+}
+
+/** The columns that the aggregates need. Each costs ClickHouse some nanoseconds a point. */
+function columnsOfRuns(buckets: SummarisedBuckets, isOne: boolean): RunColumn[] {
+  const isOfArrays = needsArrays(buckets);
+  const wantsEnds = isOfArrays || needsNeighbours(buckets) || wanted(buckets, "firstValue", "lastValue");
+  const isOfLines = wantsTime(buckets) && !isOfArrays;
+  const flags = isOfLines ? sql`(dt <= 0) * 2 + (dv != 0)` : sql`(dt <= 0) * 2`;
+  const columns: (RunColumn | false)[] = [
+    !isOne && { name: sql`id`, value: sql`id` },
+    { name: sql`bucket`, value: sql`bucket` },
+    { name: sql`first_t`, value: sql`any(t)` },
+    { name: sql`last_t`, value: sql`anyLast(t)` },
+    { name: sql`flags`, value: sql`toUInt64(groupBitOr(is_next * (${flags})))` },
+    wantsEnds && { name: sql`first_v`, value: sql`any(v)` },
+    wantsEnds && { name: sql`last_v`, value: sql`anyLast(v)` },
+    (isOfArrays || wanted(buckets, "count")) && { name: sql`n`, value: sql`count()` },
+    wanted(buckets, "min") && { name: sql`min_v`, value: sql`min(v)` },
+    wanted(buckets, "max") && { name: sql`max_v`, value: sql`max(v)` },
+    wanted(buckets, "sum") && { name: sql`sum_v`, value: sql`sum(v)` },
+    wanted(buckets, "totalVariation") && { name: sql`variation`, value: sql`sum(is_next * abs(dv))` },
+    isOfLines && { name: sql`area`, value: sql`sum(is_next * (v - dv / 2) * dt)` },
+  ];
+  return columns.filter((column) => column !== false);
+}
+
+/** Bits of the column `flags`. */
+const valuesChange = 1;
+const hasVersions = 2;
+
 /** Differences to the row before, within a block; 0 in its first row. */
-function runsOf(buckets: SummarisedBuckets, { series, range, alive, isFinal }: PointsToSummarise): Sql {
+function rowsOf(buckets: SummarisedBuckets, { series, range, alive, isFinal }: PointsToSummarise): Sql {
   const { startMs, bucketMs } = buckets;
   const isOne = series.length === 1;
-  const id = isOne ? sql`toUInt64(${series})` : sql`series`;
   const sameSeries = isOne ? noSql : sql` AND runningDifference(series) = 0`;
   // Integer division rounds towards zero, so the bucket before the first one is number 0.
-  const rows = sql`SELECT ${id} AS id, t, v, intDiv(t - (${startMs - bucketMs}), ${bucketMs}) AS bucket,
+  return sql`SELECT ${isOne ? noSql : sql`series AS id, `}t, v,
+    intDiv(t - (${startMs - bucketMs}), ${bucketMs}) AS bucket,
     blockNumber() AS block, runningDifference(t) AS dt, runningDifference(v) AS dv,
     rowNumberInBlock() > 0 AND runningDifference(bucket) = 0${sameSeries} AS is_next
     FROM points${isFinal ? sql` FINAL` : noSql} WHERE ${within(series, range)}${alive.condition}`;
-  const values = wanted(buckets, "min", "max", "sum", "discreteVariance")
-    ? sql`min(v) AS min_v, max(v) AS max_v, sum(v) AS sum_v`
-    : sql`toFloat64(0) AS min_v, toFloat64(0) AS max_v, toFloat64(0) AS sum_v`;
-  const variation = wanted(buckets, "totalVariation") ? sql`sum(is_next * abs(dv))` : sql`toFloat64(0)`;
-  const areas = wantsTime(buckets)
-    ? sql`sum(is_next * (v - dv / 2) * dt) AS area, sum(is_next AND dv != 0) AS changes`
-    : sql`toFloat64(0) AS area, toUInt64(0) AS changes`;
-  const time = needsArrays(buckets) ? sql`groupArray(t) AS ts, groupArray(v) AS vs` : areas;
-  return sql`SELECT id, bucket, count() AS n, sum(is_next AND dt <= 0) AS versions, any(t) AS first_t,
-    any(v) AS first_v, anyLast(t) AS last_t, anyLast(v) AS last_v, ${values}, ${variation} AS variation,
-    ${time} FROM (${rows}) GROUP BY id, bucket, block`;
 }
 
 const segments = sql`arrayPopBack(vs), arrayPopFront(vs), arrayPopBack(ts), arrayPopFront(ts)`;
@@ -108,40 +141,43 @@ function timeSquaresOf(isStep: boolean): Sql {
     + (y - time_mean) * (y - time_mean)) * (b - a), ${segments}) / 3`;
 }
 
-/** Decodes the rows of `summaryStatement`. Line and step fields are equal: only one kind was requested. */
-export function runsIn(rows: NativeRows, buckets: SummarisedBuckets): Run[] {
-  const [series, bucket, count, versions] = numbersOf(rows, "id", "bucket", "n", "versions");
+/**
+ * Decodes the rows of `summaryStatement`. Fields that no aggregate needs have any value. Line and step fields
+ * are equal: only one kind was requested.
+ */
+export function runsIn(rows: NativeRows, buckets: SummarisedBuckets, series: readonly SeriesId[]): Run[] {
+  const [ids, bucket, flags] = numbersOf(rows, "id", "bucket", "flags");
   const [firstMs, firstValue, lastMs, lastValue] = numbersOf(rows, "first_t", "first_v", "last_t", "last_v");
-  const [min, max, sum, variation] = numbersOf(rows, "min_v", "max_v", "sum_v", "variation");
-  const more = needsArrays(buckets) ? ["mean_v", "squares", "time_mean", "time_squares"] : ["first_v"];
-  const [mean, squares, timeMean, timeSquares] = numbersOf(rows, ...more);
-  const [areas, changes] = needsArrays(buckets) ? [] : numbersOf(rows, "area", "changes");
+  const [count, min, max, sum] = numbersOf(rows, "n", "min_v", "max_v", "sum_v");
+  const [variation, area, mean, squares] = numbersOf(rows, "variation", "area", "mean_v", "squares");
+  const [timeMean, timeSquares] = numbersOf(rows, "time_mean", "time_squares");
   const timeMeanAt = (row: number) => {
-    if (areas === undefined) return timeMean![row]!;
+    if (needsArrays(buckets)) return timeMean![row]!;
     // The quotient of a large constant value is rounded.
-    if (changes![row] === 0) return firstValue![row]!;
-    return areas[row]! / (lastMs![row]! - firstMs![row]!);
+    if ((flags![row]! & valuesChange) === 0) return firstValue![row] ?? 0;
+    return area![row]! / (lastMs![row]! - firstMs![row]!);
   };
-  return Array.from(series!, (id, row) => ({
-    series: id,
-    bucket: bucket![row]!,
-    hasVersions: versions![row]! > 0,
+  return Array.from(bucket!, (number, row) => ({
+    series: series.length === 1 ? series[0]! : ids![row]!,
+    bucket: number,
+    hasVersions: (flags![row]! & hasVersions) !== 0,
     summary: {
-      count: count![row]!,
+      // A summary without points would count for nothing.
+      count: count![row] ?? 1,
       firstMs: firstMs![row]!,
-      firstValue: firstValue![row]!,
+      firstValue: firstValue![row] ?? 0,
       lastMs: lastMs![row]!,
-      lastValue: lastValue![row]!,
-      min: min![row]!,
-      max: max![row]!,
-      sum: sum![row]!,
-      mean: mean![row]!,
-      squares: squares?.[row] ?? 0,
-      variation: variation![row]!,
+      lastValue: lastValue![row] ?? 0,
+      min: min![row] ?? 0,
+      max: max![row] ?? 0,
+      sum: sum![row] ?? 0,
+      mean: mean![row] ?? 0,
+      squares: squares![row] ?? 0,
+      variation: variation![row] ?? 0,
       lineMean: timeMeanAt(row),
-      lineSquares: timeSquares?.[row] ?? 0,
+      lineSquares: timeSquares![row] ?? 0,
       stepMean: timeMeanAt(row),
-      stepSquares: timeSquares?.[row] ?? 0,
+      stepSquares: timeSquares![row] ?? 0,
     },
   }));
 }
