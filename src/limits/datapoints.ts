@@ -86,7 +86,7 @@ export const datapointsLimits = {
   clickHouseInsertIntervalMs: limit(
     5,
     "ms",
-    "Between the starts of two inserts into ClickHouse, which merges the part of each insert.",
+    "Between the starts of two inserts into ClickHouse, if fewer writes wait than the last one had.",
   ),
   clickHouseInsertRowsMax: limit(500_000, "rows", "Writes of points that share an insert into ClickHouse."),
   clickHouseUnorderedRowsMax: limit(

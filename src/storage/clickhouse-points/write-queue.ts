@@ -3,12 +3,12 @@
 //
 // ClickHouse makes a part of each insert and merges parts in the background, so it accepts some tens of
 // inserts a second, of any size.
-import { setTimeout as sleep } from "node:timers/promises";
 import { fail } from "../../errors.ts";
+import { BufferPool } from "../../lib/buffer-pool.ts";
 import { limits } from "../../limits.ts";
-import type { PointBatch, PointRuns } from "../points.ts";
+import type { PointBatch } from "../points.ts";
 import type { ClickHouseClient } from "./client.ts";
-import { encodeBlock, type NativeColumn } from "./native-format.ts";
+import { RowBlock, rowsOf } from "./row-block.ts";
 import { sql } from "./sql.ts";
 import { type DeletedRange, insertTombstones, readTombstones } from "./tombstones.ts";
 import type { TakeVersions } from "./versions.ts";
@@ -21,12 +21,20 @@ interface Waiting {
   readonly reject: (problem: unknown) => void;
 }
 
+/** Of a small insert, and of the blocks that wait for the next insert. */
+const [blockBytesMin, idleBlockBytesMax] = [2 ** 16, 2 ** 22];
+
 export class WriteQueue {
   readonly #client: ClickHouseClient;
   readonly #takeVersions: TakeVersions;
+  /** Of blocks: new memory for each would make the garbage collector run after every few inserts. */
+  readonly #buffers = new BufferPool({ bytesMin: blockBytesMin, idleBytesMax: idleBlockBytesMax });
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   #lastStartMs = -Infinity;
+  /** Writes of the last group. */
+  #lastWrites = 0;
+  #endPause: (() => void) | undefined;
 
   constructor(client: ClickHouseClient, takeVersions: TakeVersions) {
     this.#client = client;
@@ -51,16 +59,17 @@ export class WriteQueue {
   #add(write: Write): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ write, resolve, reject });
+      if (this.#waiting.length >= this.#lastWrites) this.#endPause?.();
       this.#running ??= this.#run();
     });
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const pauseMs = this.#lastStartMs + limits.clickHouseInsertIntervalMs - performance.now();
-      if (pauseMs > 0) await sleep(pauseMs);
+      await this.#pause();
       this.#lastStartMs = performance.now();
       const group = this.#nextGroup();
+      this.#lastWrites = group.length;
       try {
         await this.#insert(group);
         for (const { resolve } of group) resolve();
@@ -69,6 +78,20 @@ export class WriteQueue {
       }
     }
     this.#running = undefined;
+  }
+
+  /** Waits within the interval for as many writes as the last group had: the same clients may write again. */
+  async #pause(): Promise<void> {
+    const pauseMs = this.#lastStartMs + limits.clickHouseInsertIntervalMs - performance.now();
+    if (pauseMs <= 0 || this.#waiting.length >= this.#lastWrites) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pauseMs);
+      this.#endPause = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#endPause = undefined;
   }
 
   /** The first writes of one kind: at least one, and together at most the rows of an insert. */
@@ -112,89 +135,14 @@ export class WriteQueue {
   }
 
   async #insertPoints(batches: readonly PointBatch[]): Promise<void> {
-    const rows = new RowColumns(batches);
-    const versions = await this.#takeVersions(rows.versionCount);
-    const block = encodeBlock(rows.count, rows.columns(versions));
+    const rows = new RowBlock(batches);
+    const block = rows.encode(await this.#takeVersions(rows.versionCount), this.#buffers);
     const { hasNumbers, hasStrings } = rows;
     if (hasNumbers && hasStrings)
       await this.#client.insert(sql`INSERT INTO points (series, t, version, v, s)`, block);
     else if (hasStrings) await this.#client.insert(sql`INSERT INTO points (series, t, version, s)`, block);
     else await this.#client.insert(sql`INSERT INTO points (series, t, version, v)`, block);
-  }
-}
-
-const pointsIn = (runs: PointRuns<unknown> | undefined): number => runs?.ends.at(-1) ?? 0;
-const rowsOf = ({ numbers, strings }: PointBatch): number => pointsIn(numbers) + pointsIn(strings);
-
-/** The batches as columns of one block. */
-class RowColumns {
-  readonly count: number;
-  readonly hasNumbers: boolean;
-  readonly hasStrings: boolean;
-  readonly #series: Float64Array;
-  readonly #times: Float64Array;
-  /** The index of the version of each row. */
-  readonly #versions: Float64Array;
-  readonly #numbers: Float64Array;
-  readonly #strings: string[] = [];
-  #at = 0;
-  #version = 0;
-
-  constructor(batches: readonly PointBatch[]) {
-    this.count = batches.reduce((sum, batch) => sum + rowsOf(batch), 0);
-    this.hasNumbers = batches.some(({ numbers }) => pointsIn(numbers) > 0);
-    this.hasStrings = batches.some(({ strings }) => pointsIn(strings) > 0);
-    this.#series = new Float64Array(this.count);
-    this.#times = new Float64Array(this.count);
-    this.#versions = new Float64Array(this.count);
-    this.#numbers = new Float64Array(this.hasNumbers ? this.count : 0);
-    for (const { numbers, strings } of batches) {
-      if (numbers !== undefined) {
-        this.#numbers.set(numbers.values.subarray(0, pointsIn(numbers)), this.#at);
-        this.#addKeys(numbers);
-        if (this.hasStrings) for (let i = pointsIn(numbers); i > 0; i--) this.#strings.push("");
-      }
-      if (strings !== undefined) {
-        for (let i = 0; i < pointsIn(strings); i++) this.#strings.push(strings.values[i]!);
-        this.#addKeys(strings);
-      }
-    }
-  }
-
-  get versionCount(): number {
-    return this.#version + 1;
-  }
-
-  columns(versions: Float64Array): NativeColumn[] {
-    const version = this.#versions.map((index) => versions[index]!);
-    return [
-      { name: "series", type: "UInt64", values: this.#series },
-      { name: "t", type: "Int64", values: this.#times },
-      { name: "version", type: "UInt64", values: version },
-      ...(this.hasNumbers ? [{ name: "v", type: "Float64", values: this.#numbers } as const] : []),
-      ...(this.hasStrings ? [{ name: "s", type: "String", values: this.#strings } as const] : []),
-    ];
-  }
-
-  /**
-   * Rows in ascending order of series and time share a version, because their keys differ. Any other row
-   * begins the next version. So of equal keys the later row wins, and the column compresses well.
-   */
-  #addKeys({ series, ends, times }: PointRuns<unknown>): void {
-    let [index, at] = [0, this.#at];
-    let [lastSeries, lastMs] = at > 0 ? [this.#series[at - 1]!, this.#times[at - 1]!] : [-1, 0];
-    for (let run = 0; run < ends.length; run++) {
-      const one = series[run]!;
-      for (const end = ends[run]!; index < end; index++, at++) {
-        const timeMs = times[index]!;
-        if (one < lastSeries || (one === lastSeries && timeMs <= lastMs)) this.#version++;
-        this.#series[at] = one;
-        this.#times[at] = timeMs;
-        this.#versions[at] = this.#version;
-        lastSeries = one;
-        lastMs = timeMs;
-      }
-    }
-    this.#at = at;
+    // After a failure, a connection may still be sending it.
+    this.#buffers.putBack(block);
   }
 }
