@@ -3,7 +3,13 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { idsOf } from "../../test/support/server.ts";
-import { assertAccessibleInLooks, type ConsoleUnderTest, oppositeLooks, startConsole } from "./browser.ts";
+import {
+  assertAccessibleInLooks,
+  type ConsoleUnderTest,
+  oppositeLooks,
+  startConsole,
+  untilTrue,
+} from "./browser.ts";
 
 let console: ConsoleUnderTest;
 let readerKey: string;
@@ -66,6 +72,34 @@ describe("the table of series", () => {
       .getByLabel("Stale")
       .last()
       .waitFor();
+    await console.release(page);
+  });
+
+  it("keeps the focus in the rows by keyboard and by the wheel, also in rows out of the window", async () => {
+    const page = await console.open({ path: "/series?query=FT" });
+    const hasFocus = (name: string) =>
+      untilTrue(
+        page,
+        `document.activeElement.matches("[role=row]") && ` +
+          `document.activeElement.innerText.includes("${name}")`,
+      );
+    await page.getByRole("row", { name: /23-FT-1000/ }).focus();
+    for (let i = 0; i < 4; i++) await page.keyboard.press("PageDown");
+    await hasFocus("23-FT-1040");
+    await page.keyboard.press("ArrowUp");
+    await hasFocus("23-FT-1039");
+    await page.keyboard.press("Home");
+    await hasFocus("23-FT-1000");
+    await page.mouse.move(600, 500);
+    await page.mouse.wheel(0, 3_000);
+    await page.getByRole("row", { name: /23-FT-1070/ }).waitFor();
+    await hasFocus("23-FT-1000");
+    await page.keyboard.press("ArrowDown");
+    await hasFocus("23-FT-1001");
+    await page.keyboard.press("End");
+    await untilTrue(page, `!document.activeElement.innerText.includes("23-FT-1001")`);
+    await page.getByRole("row", { name: /23-FT-1099/ }).waitFor();
+    assert.equal(await page.evaluate("document.activeElement.role"), "row");
     await console.release(page);
   });
 

@@ -1,7 +1,14 @@
 // A table of any length: only the rows in the window are in the page, further pages load while scrolling.
 import { Box, Loader, rem, ScrollArea, Text, VisuallyHidden } from "@mantine/core";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
+import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from "@tanstack/react-virtual";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+} from "react";
 import { pageScale } from "./page-scale.ts";
 import classes from "./virtual-table.module.css";
 
@@ -39,14 +46,21 @@ interface VirtualTableProps<Row> {
 
 const defaultRowHeight = 38;
 const overscan = 12;
+const rowsPerPage = 10;
 
 export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { label, columns, rows, rowKey, onOpen, loadMore, isLoadingMore = false, empty } = props;
   const { onView } = props;
   const rowHeight = (props.rowHeight ?? defaultRowHeight) * pageScale;
   const viewport = useRef<HTMLDivElement>(null);
+  const focusedKey = useRef<string | number | undefined>(undefined);
   const virtual = useVirtualizer({
     count: rows.length,
+    rangeExtractor: (range) => {
+      const key = focusedKey.current;
+      const focused = key === undefined ? -1 : rows.findIndex((row) => rowKey(row) === key);
+      return withIndex(defaultRangeExtractor(range), focused);
+    },
     getScrollElement: () => viewport.current,
     estimateSize: () => rowHeight,
     overscan,
@@ -57,9 +71,9 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
     measured.current = rowHeight;
     virtual.measure();
   }, [virtual, rowHeight]);
+  const focusRow = useFocusRow(viewport, virtual);
   const items = virtual.getVirtualItems();
-  const lastIndex = items.at(-1)?.index ?? 0;
-  const firstIndex = items[0]?.index ?? 0;
+  const [firstIndex, lastIndex] = inView(virtual.range, rows.length);
   useEffect(() => onView?.(rows.slice(firstIndex, lastIndex + 1)), [onView, rows, firstIndex, lastIndex]);
   useEffect(() => {
     if (loadMore && !isLoadingMore && lastIndex >= rows.length - overscan) loadMore();
@@ -88,13 +102,52 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
         <Box role="rowgroup" pos="relative" style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
             const row = rows[index]!;
-            return <BodyRow key={rowKey(row)} {...{ row, index, start, columns, onOpen }} />;
+            const key = rowKey(row);
+            const onFocus = () => {
+              focusedKey.current = key;
+            };
+            return <BodyRow key={key} {...{ row, index, start, columns, onOpen, onFocus, focusRow }} />;
           })}
         </Box>
         {isLoadingMore && <MoreRows />}
       </Box>
     </ScrollArea>
   );
+}
+
+/** The first and the last row in the window or around it. */
+function inView(range: Virtualizer<Element, Element>["range"], count: number): [number, number] {
+  if (!range) return [0, 0];
+  return [Math.max(0, range.startIndex - overscan), Math.min(count - 1, range.endIndex + overscan)];
+}
+
+/** With the row that has the focus: without it in the page, the keyboard would begin at the top again. */
+function withIndex(indexes: number[], index: number): number[] {
+  if (index < 0 || indexes.includes(index)) return indexes;
+  return [...indexes, index].sort((a, b) => a - b);
+}
+
+/** Focuses a row by its index. One that is out of the window scrolls into it, and gets the focus then. */
+function useFocusRow(
+  viewport: RefObject<HTMLDivElement | null>,
+  virtual: Virtualizer<HTMLDivElement, Element>,
+): (index: number) => void {
+  const waiting = useRef<number | undefined>(undefined);
+  const focus = (index: number) => {
+    const row = viewport.current?.querySelector<HTMLElement>(`[aria-rowindex="${index + 2}"]`);
+    row?.focus();
+    return row != null;
+  };
+  useLayoutEffect(() => {
+    if (waiting.current !== undefined && focus(waiting.current)) waiting.current = undefined;
+  });
+  return (index) => {
+    waiting.current = undefined;
+    const to = Math.min(virtual.options.count - 1, Math.max(0, index));
+    if (focus(to)) return;
+    waiting.current = to;
+    virtual.scrollToIndex(to);
+  };
 }
 
 function HeaderRow<Row>({ columns }: { columns: readonly TableColumn<Row>[] }) {
@@ -123,15 +176,25 @@ interface BodyRowProps<Row> {
   readonly start: number;
   readonly columns: readonly TableColumn<Row>[];
   readonly onOpen: ((row: Row) => void) | undefined;
+  onFocus(): void;
+  focusRow(index: number): void;
 }
 
-function BodyRow<Row>({ row, index, start, columns, onOpen }: BodyRowProps<Row>) {
+/** How far a key moves the focus, in rows. */
+const steps: Readonly<Record<string, number>> = {
+  ...{ ArrowDown: 1, ArrowUp: -1, PageDown: rowsPerPage, PageUp: -rowsPerPage },
+  ...{ Home: Number.NEGATIVE_INFINITY, End: Number.POSITIVE_INFINITY },
+};
+
+function BodyRow<Row>(props: BodyRowProps<Row>) {
+  const { row, index, start, columns, onOpen, onFocus, focusRow } = props;
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (event.key === "Enter" && event.target === event.currentTarget) onOpen?.(row);
-    const next = { ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling" }[event.key];
-    if (next === undefined || event.target !== event.currentTarget) return;
+    if (event.target !== event.currentTarget) return;
+    if (event.key === "Enter") onOpen?.(row);
+    const step = steps[event.key];
+    if (step === undefined) return;
     event.preventDefault();
-    (event.currentTarget[next as "nextElementSibling"] as HTMLElement | null)?.focus();
+    focusRow(index + step);
   };
   return (
     <div
@@ -141,6 +204,7 @@ function BodyRow<Row>({ row, index, start, columns, onOpen }: BodyRowProps<Row>)
       data-opens={onOpen !== undefined}
       tabIndex={onOpen ? 0 : undefined}
       onClick={(event) => !isControl(event.target) && onOpen?.(row)}
+      onFocus={onFocus}
       onKeyDown={onKeyDown}
       style={{ position: "absolute", top: 0, left: 0, right: 0, transform: `translateY(${start}px)` }}
     >
