@@ -48,6 +48,11 @@ describe("the trend", () => {
     await page.getByRole("option", { name: "flow" }).click();
     await row(page, "flow").waitFor();
     assert.match(page.url(), /\/trend\?series=flow$/);
+    // The keyboard stays in the open list: behind it, it would leave the list open over the plot.
+    for (let i = 0; i < 3; i++) await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    await page.getByRole("listbox", { name: "Series" }).waitFor({ state: "hidden" });
+    await untilTrue(page, `document.activeElement.textContent === "Add series"`);
     await console.release(page);
   });
 

@@ -1,5 +1,5 @@
 // Adds series to the trend by a search for their names and descriptions, or from the tree of assets.
-import { Button, CheckIcon, Combobox, Group, Loader, Text, useCombobox } from "@mantine/core";
+import { Button, CheckIcon, Combobox, FocusTrap, Group, Loader, Text, useCombobox } from "@mantine/core";
 import { Network, Plus } from "lucide-react";
 import { useRef, useState } from "react";
 import { messageOf } from "../../api/errors.ts";
@@ -22,10 +22,13 @@ export function SeriesPicker() {
     onDropdownOpen: () => combobox.focusSearchInput(),
     onDropdownClose: () => setQuery(""),
   });
-  const openTree = () => {
+  const close = () => {
     combobox.closeDropdown();
-    // The drawer gives the focus back to the element that has it now; the menu takes its own away.
     button.current?.focus();
+  };
+  const openTree = () => {
+    // The drawer gives the focus back to the element that has it now; the menu takes its own away.
+    close();
     setIsTreeOpen(true);
   };
   return (
@@ -40,25 +43,29 @@ export function SeriesPicker() {
           Add series
         </Button>
       </Combobox.Target>
-      <Combobox.Dropdown maw="calc(100vw - 24px)">
-        <Combobox.Search
-          value={query}
-          onChange={(event) => setQuery(event.currentTarget.value)}
-          placeholder="Search by name or description"
-          aria-label="Search series to add"
-        />
-        {combobox.dropdownOpened && <Hits query={query} names={names} />}
-        <Combobox.Footer>
-          <Button
-            fullWidth
-            size="xs"
-            variant="subtle"
-            leftSection={<Network size={15} aria-hidden />}
-            onClick={openTree}
-          >
-            Choose in the tree of assets
-          </Button>
-        </Combobox.Footer>
+      <Combobox.Dropdown maw="calc(100vw - 24px)" onKeyDown={(event) => event.key === "Escape" && close()}>
+        <FocusTrap active={combobox.dropdownOpened}>
+          <div>
+            <Combobox.Search
+              value={query}
+              onChange={(event) => setQuery(event.currentTarget.value)}
+              placeholder="Search by name or description"
+              aria-label="Search series to add"
+            />
+            {combobox.dropdownOpened && <Hits query={query} names={names} />}
+            <Combobox.Footer>
+              <Button
+                fullWidth
+                size="xs"
+                variant="subtle"
+                leftSection={<Network size={15} aria-hidden />}
+                onClick={openTree}
+              >
+                Choose in the tree of assets
+              </Button>
+            </Combobox.Footer>
+          </div>
+        </FocusTrap>
       </Combobox.Dropdown>
       <SeriesTree isOpen={isTreeOpen} onClose={() => setIsTreeOpen(false)} {...{ names, onToggle }} />
     </Combobox>
