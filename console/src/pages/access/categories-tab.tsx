@@ -59,7 +59,7 @@ function useColumns(onDelete: (category: SecurityCategory) => void): TableColumn
       width: "minmax(100px, 3fr)",
       cell: ({ id }) => membersOf(id),
     },
-    { key: "id", label: "Id", width: "110px", isOptional: true, cell: ({ id }) => id },
+    { key: "id", label: "Id", width: "170px", isOptional: true, cell: ({ id }) => id },
     {
       ...{ key: "actions", label: "", width: "36px" },
       cell: (category) => (
