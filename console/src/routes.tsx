@@ -21,6 +21,7 @@ import { connectSearch } from "./pages/connect/search.ts";
 import { eventsSearch } from "./pages/events/search.ts";
 import { filesSearch } from "./pages/files/search.ts";
 import { modelsSearch } from "./pages/models/search.ts";
+import { operationsSearch } from "./pages/operations/search.ts";
 import { rawSearch, tableSearch } from "./pages/raw/search.ts";
 import { sequenceSearch } from "./pages/sequences/search.ts";
 import { seriesRecordSearch, seriesSearch } from "./pages/series/search.ts";
@@ -138,6 +139,7 @@ const rawTableRoute = createRoute({
 const operationsRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/operations",
+  validateSearch: operationsSearch,
   component: lazyRouteComponent(
     partOf(() => import("./pages/operations/operations-page.tsx")),
     "OperationsPage",

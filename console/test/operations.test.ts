@@ -1,10 +1,11 @@
-// Tests the page of the server's state in a real browser: figures, warnings, and who may see it.
+// Tests the page of operations in a real browser: figures, warnings, retention rules, and who may see them.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { assertAccessibleInLooks, type ConsoleUnderTest, oppositeLooks, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
 let memberKey: string;
+let keeperKey: string;
 
 before(async () => {
   console = await startConsole();
@@ -12,10 +13,23 @@ before(async () => {
   await v06("POST /timeseries", { items: [{ name: "flow" }] });
   const points = Array.from({ length: 1_000 }, (_, i) => ({ timestamp: i * 1_000, value: i }));
   await v06("POST /timeseries/data/flow", { items: points });
-  const user = await v06("POST /users", { items: [{ uniqueName: "member", groups: [] }] });
-  const key = await v06("POST /apikeys", { items: [{ userId: user.items[0]!["id"] }] });
-  memberKey = key.items[0]!["value"] as string;
+  memberKey = await keyOf("member", []);
+  // May set rules without being an administrator.
+  const all = { scope: { all: {} } };
+  const capabilities = [
+    { projectsAcl: { actions: ["UPDATE"], ...all } },
+    { timeSeriesAcl: { actions: ["READ", "WRITE"], ...all } },
+  ];
+  const group = await v06("POST /groups", { items: [{ name: "keepers", capabilities }] });
+  keeperKey = await keyOf("keeper", [group.items[0]!["id"]]);
 });
+
+async function keyOf(uniqueName: string, groups: readonly unknown[]): Promise<string> {
+  const { v06 } = console.server.ask;
+  const user = await v06("POST /users", { items: [{ uniqueName, groups }] });
+  const key = await v06("POST /apikeys", { items: [{ userId: user.items[0]!["id"] }] });
+  return key.items[0]!["value"] as string;
+}
 after(() => console.close());
 
 /** The response of a server whose last backup failed. */
@@ -136,5 +150,107 @@ describe("the page of operations", () => {
     const figure = page.getByText("1\u202f000 stored");
     await assertAccessibleInLooks(page, oppositeLooks, () => figure.waitFor());
     await console.release(page);
+  });
+});
+
+describe("retention rules", () => {
+  const rules = async () => (await console.server.ask.v06("GET /retentionrules")).items;
+
+  it("are made after the count of what they would remove, changed, and deleted", async () => {
+    const page = await console.open({ path: "/operations" });
+    await page.getByRole("tab", { name: "Retention" }).click();
+    await page.getByText("There are no retention rules").waitFor();
+    await page.getByRole("button", { name: "New rule" }).click();
+    const dialog = page.getByRole("dialog", { name: "New retention rule" });
+    const create = dialog.getByRole("button", { name: "Create the rule" });
+    const count = dialog.getByRole("button", { name: "Count what it would remove" });
+    await dialog.getByLabel("Name").fill("three years");
+    await dialog.getByLabel("For which series").selectOption({ label: "One series" });
+    await dialog.getByRole("combobox", { name: "Series", exact: true }).fill("flow");
+    await page.getByRole("option", { name: "flow", exact: true }).click();
+    assert.equal(await count.isDisabled(), true, "the days are missing");
+    await dialog.getByLabel("Days to keep").fill("1095");
+    assert.equal(await create.isDisabled(), true, "nothing is counted");
+    await count.click();
+    await dialog.getByText("It would remove 1\u202f000 points now").waitFor();
+    await dialog.getByRole("row", { name: "flow 1\u202f000 none is left" }).waitFor();
+    assert.deepEqual(await rules(), [], "a count is no rule");
+    await assertAccessibleInLooks(page, oppositeLooks, () => count.waitFor());
+    await dialog.getByLabel("Days to keep").fill("36500");
+    assert.equal(await create.isDisabled(), true, "that was the count for other days");
+    await count.click();
+    await dialog.getByText("It would remove nothing now").waitFor();
+    await dialog.getByLabel("Days to keep").fill("1095");
+    await count.click();
+    await dialog.getByText("It would remove 1\u202f000 points now").waitFor();
+    await create.click();
+    await dialog.waitFor({ state: "detached" });
+    const [made] = await rules();
+    assert.deepEqual([made!["name"], made!["keepDays"]], ["three years", 1_095]);
+    await page.setViewportSize({ width: 1440, height: 740 });
+    await page
+      .getByRole("row", { name: /^three years flow 1.095 days waits until 20\d\d-.* 0 Edit/ })
+      .waitFor();
+    const shown = () => page.getByRole("row", { name: /^three years/ }).waitFor();
+    await assertAccessibleInLooks(page, oppositeLooks, shown);
+
+    await page.getByRole("button", { name: "Edit the rule three years" }).click();
+    const edit = page.getByRole("dialog", { name: "Edit the retention rule three years" });
+    await edit.getByLabel("Days to keep").fill("730");
+    assert.equal(await edit.getByRole("button", { name: "Save" }).isDisabled(), true);
+    await edit.getByLabel("Days to keep").fill("1095");
+    await edit.getByLabel("Name").fill("for ever");
+    await edit.getByRole("button", { name: "Save" }).click();
+    await edit.waitFor({ state: "detached" });
+    assert.deepEqual((await rules())[0]!["name"], "for ever");
+    await page.getByRole("button", { name: "Delete the rule for ever" }).click();
+    await page.getByRole("button", { name: "Delete the rule", exact: true }).click();
+    await page.getByText("There are no retention rules").waitFor();
+    assert.deepEqual(await rules(), []);
+    await console.release(page);
+  });
+
+  it("show why the last run failed, and the counts of all pages of a count", async () => {
+    const page = await console.open({ path: "/" });
+    const rule = {
+      ...{ id: 7, name: "old", wholeProject: true, keepDays: 30, nextTime: noonMs, removedPoints: 12 },
+      ...{ createdTime: noonMs, lastUpdatedTime: noonMs },
+      lastRun: { startedTime: noonMs, endedTime: noonMs, errorMessage: "3 series failed: the disk is full" },
+    };
+    await page.route("**/retentionrules?*", (route) => route.fulfill({ json: { data: { items: [rule] } } }));
+    await page.route("**/retentionrules", (route) => route.fulfill({ json: { data: { items: [rule] } } }));
+    const counted = { cutoffTime: noonMs, examined: 1_000, affected: 0, points: 0, blocks: 0, items: [] };
+    const some = {
+      ...{ ...counted, affected: 1, points: 5, blocks: 1, oldestTime: 0 },
+      items: [{ seriesId: 1, name: "flow", points: 5, blocks: 1, oldestTime: 0 }],
+    };
+    await page.route("**/retentionrules/preview", (route) => {
+      const isFirst = route.request().postDataJSON().cursor === undefined;
+      return route.fulfill({ json: { data: isFirst ? { ...some, nextCursor: "next" } : counted } });
+    });
+    await page.goto(`${console.server.baseUrl}/operations?tab=retention`);
+    const alert = page.getByRole("alert").filter({ hasText: "The last run of old failed" });
+    await alert.getByText("3 series failed: the disk is full").waitFor();
+    await page.getByRole("row", { name: /^old all series 30 days failed .* ago 12 Edit/ }).waitFor();
+    await page.getByRole("button", { name: "Edit the rule old" }).click();
+    await page.getByRole("button", { name: "Count what it would remove" }).click();
+    await page.getByText("It would remove 5 points now").waitFor();
+    await page.getByText("Of 1 of 2\u202f000 series").waitFor();
+    await console.release(page);
+  });
+
+  it("are for those who may change the project, without the state of the server", async () => {
+    const page = await console.open({ path: "/", key: keeperKey });
+    await page.getByRole("link", { name: "Operations" }).click();
+    await page.getByText("There are no retention rules").waitFor();
+    await page.getByRole("button", { name: "New rule" }).waitFor();
+    assert.equal(await page.getByRole("tab").count(), 0);
+    await page.goto(`${console.server.baseUrl}/operations?tab=retention`);
+    await page.getByRole("button", { name: "New rule" }).waitFor();
+    await console.release(page);
+    const member = await console.open({ path: "/operations?tab=retention", key: memberKey });
+    await member.getByText("This page is for administrators").waitFor();
+    assert.equal(await member.getByRole("button", { name: "New rule" }).count(), 0);
+    await console.release(member);
   });
 });

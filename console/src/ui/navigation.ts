@@ -98,9 +98,9 @@ export const navigation: readonly NavigationEntry[] = [
       label: "Operations",
       icon: Activity,
       group: "Administration",
-      onlyForAdministrators: true,
+      needs: ["projectsAcl", "UPDATE"],
     },
-    keywords: "health metrics memory latency store jobs",
+    keywords: "health metrics memory latency store jobs retention rules old points keep days",
   },
 ];
 

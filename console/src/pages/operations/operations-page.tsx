@@ -1,21 +1,21 @@
-// The state of the server for administrators: what is wrong and what to do, and its figures as they change.
-import { Alert, Badge, Group, SimpleGrid, Stack, Table, Text } from "@mantine/core";
-import { CircleCheck, ShieldAlert, TriangleAlert } from "lucide-react";
-import { bytesText, countText, durationText } from "../../lib/format.ts";
-import { programsFor } from "../../lib/snippets.ts";
+// Operations: the state of the server for administrators, and the retention rules for those who may set them.
+import { Tabs } from "@mantine/core";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { ShieldAlert } from "lucide-react";
+import { mayDo } from "../../session/rights.ts";
 import { useSession } from "../../session/session.ts";
-import { CopyMenu } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
-import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
-import { BackupsCard } from "./backups-card.tsx";
-import { figures } from "./figures.ts";
-import { adviceFor, type Health } from "./health.ts";
-import { MetricTile } from "./metric-tile.tsx";
-import type { Reading } from "./snapshot.ts";
-import { useHealth, useMetrics } from "./use-server-state.ts";
+import { Empty } from "../../ui/page-states.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
+import { RetentionTab } from "./retention-tab.tsx";
+import { ServerTab } from "./server-tab.tsx";
 
 export function OperationsPage() {
-  if (useSession().isAdministrator) return <Operations />;
+  const session = useSession();
+  const { tab } = useSearch({ from: "/frame/operations" });
+  if (session.isAdministrator) return <OperationsTabs tab={tab ?? "server"} />;
+  // A rule is a setting of the project.
+  if (mayDo(session, "projectsAcl", "UPDATE")) return <RetentionTab />;
   return (
     <Page title="Operations">
       <Empty title="This page is for administrators" icon={<ShieldAlert size={28} aria-hidden />}>
@@ -25,93 +25,19 @@ export function OperationsPage() {
   );
 }
 
-function Operations() {
-  const health = useHealth();
-  const { query, readings } = useMetrics();
-  const snapshot = readings.at(-1)?.snapshot;
-  return (
-    <Page
-      title="Operations"
-      actions={<CopyMenu snippets={() => programsFor({ method: "GET", path: "/metrics", isText: true })} />}
-      note={
-        snapshot &&
-        `version ${snapshot.version}, running for ${durationText(Date.now() - snapshot.startTimeMs)}`
-      }
-    >
-      <Stack>
-        {health.data && <HealthNotice health={health.data} />}
-        {health.isError && <Failure problem={health.error} />}
-        {query.isPending && <Loading what="the metrics" />}
-        {query.isError && <Failure problem={query.error} onRetry={() => void query.refetch()} />}
-        {readings.length > 0 && <Tiles readings={readings} />}
-        {health.data && health.data.quarantined.length > 0 && <Damage health={health.data} />}
-        {health.data && <BackupsCard backups={health.data.backups} />}
-        <Text size="sm" c="var(--text-quiet)">
-          The figures are read every two seconds while this page is open. The lines show the last ten minutes
-          of it. Prometheus can read the same figures at /metrics.
-        </Text>
-      </Stack>
-    </Page>
+function OperationsTabs({ tab }: { tab: "server" | "retention" }) {
+  const navigate = useNavigate({ from: "/operations" });
+  const open = (value: string | null) =>
+    void navigate({ search: value === "retention" ? { tab: value } : {} });
+  const tabs = (
+    <TabList selected={tab} aria-label="Parts of operations">
+      <Tabs.Tab value="server">Server</Tabs.Tab>
+      <Tabs.Tab value="retention">Retention</Tabs.Tab>
+    </TabList>
   );
-}
-
-function HealthNotice({ health }: { health: Health }) {
-  const { color, title, text } = adviceFor(health);
-  const Icon = color === "green" ? CircleCheck : TriangleAlert;
   return (
-    <Alert
-      color={color}
-      title={title}
-      icon={<Icon size={20} aria-hidden />}
-      role={color === "green" ? "status" : "alert"}
-    >
-      {text}
-      {health.freeBytes !== undefined && ` ${bytesText(health.freeBytes)} are free on the disk.`}
-    </Alert>
-  );
-}
-
-function Tiles({ readings }: { readings: readonly Reading[] }) {
-  return (
-    <SimpleGrid cols={{ base: 1, xs: 2, md: 3, xl: 4 }}>
-      {figures.map((figure) => (
-        <MetricTile key={figure.label} {...{ figure, readings }} />
-      ))}
-    </SimpleGrid>
-  );
-}
-
-/** The damaged parts, as the server reports them. */
-function Damage({ health: { quarantined } }: { health: Health }) {
-  const names = [...new Set(quarantined.flatMap((one) => Object.keys(one)))];
-  return (
-    <Table.ScrollContainer minWidth={400}>
-      <Table withTableBorder aria-label="Damaged parts">
-        <Table.Caption>
-          <Group gap="xs">
-            <Badge color="orange" variant="light">
-              {countText(quarantined.length)}
-            </Badge>
-            Damaged parts of the store. A read that needs one of them fails.
-          </Group>
-        </Table.Caption>
-        <Table.Thead>
-          <Table.Tr>
-            {names.map((name) => (
-              <Table.Th key={name}>{name}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {quarantined.map((one) => (
-            <Table.Tr key={JSON.stringify(one)}>
-              {names.map((name) => (
-                <Table.Td key={name}>{String(one[name] ?? "")}</Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <Tabs value={tab} onChange={open} activateTabWithKeyboard={false}>
+      {tab === "server" ? <ServerTab tabs={tabs} /> : <RetentionTab tabs={tabs} />}
+    </Tabs>
   );
 }
