@@ -317,6 +317,44 @@ describe("the trend", () => {
     await console.release(page);
   });
 
+  it("asks before it overwrites what somebody else saved, and says that the trend was deleted", async () => {
+    const { ask } = console.server;
+    const items = [
+      { name: "Shared", definition: { series: ["flow"], start: iso(startMs), end: iso(gap.startMs) } },
+    ];
+    const [id] = (await ask.v06("POST /trends", { items })).items.map((one) => Number(one.id));
+    const savedSeries = async () => {
+      const { definition } = (await ask.v06(`GET /trends/${id}`)).items[0]!;
+      return (definition as { series: string[] }).series;
+    };
+    const page = await console.open({ path: `/trend?trend=${id}` });
+    const remove = async (name: string) => {
+      await page.getByRole("button", { name: `Remove ${name}` }).click();
+      await row(page, name).waitFor({ state: "detached" });
+    };
+    const save = async () => {
+      await page.getByRole("button", { name: "Shared", exact: true }).click();
+      await page.getByRole("menuitem", { name: "Save changes" }).click();
+    };
+    await row(page, "flow").waitFor();
+    const set = { ...items[0]!.definition, series: ["flow", "valve"] };
+    await ask.v06("POST /trends/update", { items: [{ id, definition: { set } }] });
+    await remove("flow");
+    await save();
+    const dialog = page.getByRole("dialog", { name: "Overwrite the trend?" });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    assert.deepEqual(await savedSeries(), ["flow", "valve"]);
+    await save();
+    await dialog.getByRole("button", { name: "Overwrite" }).click();
+    await page.getByText("The trend is saved.").waitFor();
+    assert.equal(await savedSeries(), undefined);
+    await page.getByRole("button", { name: "Shared", exact: true }).waitFor();
+    await ask.v06("POST /trends/delete", { items: [id] });
+    await save();
+    await page.getByText("This trend was deleted meanwhile.").waitFor();
+    await console.release(page);
+  });
+
   it("opens a saved trend by its id alone, and says that an id does not exist", async () => {
     const { ask } = console.server;
     const definition = {

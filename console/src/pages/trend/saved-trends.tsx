@@ -4,10 +4,11 @@ import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Bookmark, Pencil, Save, SaveAll, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { messageOf } from "../../api/errors.ts";
+import { messageOf, statusOf } from "../../api/errors.ts";
 import {
   deleteTrendsByTrendId,
   getTrends,
+  getTrendsByTrendId,
   postTrends,
   postTrendsUpdate,
   type Trend,
@@ -26,7 +27,7 @@ interface SavedTrendsProps {
   onOpen(search: TrendSearch): void;
 }
 
-type Dialog = "save" | "rename" | "delete";
+type Dialog = "save" | "rename" | "overwrite" | "delete";
 
 /** The menu; people who may not read saved trends have none. */
 export const SavedTrends = (props: SavedTrendsProps) =>
@@ -38,7 +39,13 @@ function TrendsMenu({ onOpen }: SavedTrendsProps) {
   const [dialog, setDialog] = useState<Dialog>();
   const openId = useTrendSearch(({ trend }) => trend);
   const current = trends.data?.find(({ id }) => id === openId);
-  const change = useTrendChange({ current, onOpen, onDone: () => setDialog(undefined) });
+  const [opened, setOpened] = useState<Trend>();
+  if (current && opened?.id !== current.id) setOpened(current);
+  const change = useTrendChange({
+    ...{ current, opened, onOpen, onWritten: setOpened },
+    onDone: () => setDialog(undefined),
+    onConflict: () => setDialog("overwrite"),
+  });
   const close = () => {
     change.reset();
     setDialog(undefined);
@@ -76,7 +83,14 @@ function TrendsMenu({ onOpen }: SavedTrendsProps) {
               <Menu.Divider />
             </>
           )}
-          <TrendItems trends={trends.data} problem={trends.error} onOpen={onOpen} />
+          <TrendItems
+            trends={trends.data}
+            problem={trends.error}
+            onOpen={(trend) => {
+              setOpened(trend);
+              onOpen({ ...trendSearch(trend.definition ?? {}), trend: trend.id });
+            }}
+          />
         </Menu.Dropdown>
       </Menu>
       {dialog && <TrendDialog {...{ dialog, current, change }} onClose={close} />}
@@ -93,6 +107,19 @@ interface TrendDialogProps {
 
 function TrendDialog({ dialog, current, change, onClose }: TrendDialogProps) {
   const { isPending, error: problem, mutate } = change;
+  if (dialog === "overwrite")
+    return (
+      <Confirm
+        title="Overwrite the trend?"
+        action="Overwrite"
+        problem={problem instanceof ChangedMeanwhile ? undefined : problem}
+        {...{ isPending, onClose }}
+        onConfirm={() => mutate({ kind: "overwrite" })}
+      >
+        Another window or person saved changes of the trend “{current?.name}” after you opened it. They are
+        lost if you overwrite it. To keep both, cancel and choose “Save as”.
+      </Confirm>
+    );
   if (dialog !== "delete")
     return (
       <NameDialog
@@ -126,7 +153,7 @@ export function useTrends() {
 interface TrendItemsProps {
   readonly trends: readonly Trend[] | undefined;
   readonly problem: unknown;
-  onOpen(search: TrendSearch): void;
+  onOpen(trend: Trend): void;
 }
 
 function TrendItems({ trends, problem, onOpen }: TrendItemsProps) {
@@ -134,13 +161,13 @@ function TrendItems({ trends, problem, onOpen }: TrendItemsProps) {
   if (!trends || trends.length === 0) return <Menu.Label>No trend is saved yet</Menu.Label>;
   return (
     <ScrollArea.Autosize mah={300}>
-      {trends.map(({ id, name, owner, definition }) => (
-        <Menu.Item key={id} onClick={() => onOpen({ ...trendSearch(definition ?? {}), trend: id })}>
+      {trends.map((trend) => (
+        <Menu.Item key={trend.id} onClick={() => onOpen(trend)}>
           <Text size="sm" truncate>
-            {name}
+            {trend.name}
           </Text>
           <Text size="xs" c="var(--text-quiet)" truncate>
-            {owner}
+            {trend.owner}
           </Text>
         </Menu.Item>
       ))}
@@ -173,14 +200,22 @@ function NameDialog({ title, name: first, onName, ...dialog }: NameDialogProps) 
 
 type TrendChangeWanted =
   | { readonly kind: "create" | "rename"; readonly name: string }
-  | { readonly kind: "keep" | "delete" };
+  | { readonly kind: "keep" | "overwrite" | "delete" };
+
+/** The saved trend is no longer the one that was opened. */
+class ChangedMeanwhile extends Error {}
 
 interface TrendChangeSetting extends SavedTrendsProps {
   readonly current: Trend | undefined;
+  /** The current trend as it was saved when it was opened, or saved here. */
+  readonly opened: Trend | undefined;
+  onWritten(trend: Trend): void;
+  onConflict(): void;
   onDone(): void;
 }
 
-function useTrendChange({ current, onOpen, onDone }: TrendChangeSetting) {
+function useTrendChange(setting: TrendChangeSetting) {
+  const { current, opened, onOpen, onWritten, onConflict, onDone } = setting;
   const project = useProject();
   const client = useQueryClient();
   const { shown } = useTrendActions();
@@ -189,28 +224,47 @@ function useTrendChange({ current, onOpen, onDone }: TrendChangeSetting) {
     return definition;
   };
   return useMutation({
-    mutationFn: async (wanted: TrendChangeWanted): Promise<number | undefined> => {
+    mutationFn: async (wanted: TrendChangeWanted): Promise<Trend | undefined> => {
       const definition = definitionNow();
-      if (wanted.kind === "create") {
-        const { data } = await postTrends(project, { items: [{ name: wanted.name, definition }] });
-        return data.items[0]!.id;
-      }
+      if (wanted.kind === "create")
+        return (await postTrends(project, { items: [{ name: wanted.name, definition }] })).data.items[0]!;
       const { id } = current!;
-      if (wanted.kind === "delete") await deleteTrendsByTrendId(project, id);
-      else if (wanted.kind === "rename")
-        await postTrendsUpdate(project, { items: [{ id, name: { set: wanted.name } }] });
-      else await postTrendsUpdate(project, { items: [{ id, definition: { set: definition } }] });
-      return wanted.kind === "delete" ? undefined : id;
+      if (wanted.kind === "delete") {
+        await deleteTrendsByTrendId(project, id);
+        return undefined;
+      }
+      if (wanted.kind === "keep") await refuseChanged(project, opened!);
+      const change =
+        wanted.kind === "rename" ? { name: { set: wanted.name } } : { definition: { set: definition } };
+      return (await postTrendsUpdate(project, { items: [{ id, ...change }] })).data.items[0]!;
     },
-    onSuccess: async (id, wanted) => {
+    onSuccess: async (trend, { kind }) => {
+      // A new name is no look at the changes that others saved.
+      if (trend && kind !== "rename") onWritten(trend);
       await client.invalidateQueries({ queryKey: ["saved trends", project] });
       onDone();
-      onOpen({ ...definitionNow(), ...(id !== undefined && { trend: id }) });
-      const texts = { create: "saved", keep: "saved", rename: "renamed", delete: "deleted" };
-      notifications.show({ message: `The trend is ${texts[wanted.kind]}.` });
+      onOpen({ ...definitionNow(), ...(trend && { trend: trend.id }) });
+      notifications.show({ message: `The trend is ${doneTexts[kind]}.` });
     },
     // The dialogs show their refusals themselves.
-    onError: (problem, { kind }) =>
-      kind === "keep" && notifications.show({ color: "red", message: messageOf(problem) }),
+    onError: (problem, { kind }) => {
+      if (problem instanceof ChangedMeanwhile) onConflict();
+      else if (kind === "keep")
+        notifications.show({
+          color: "red",
+          message: statusOf(problem) === 404 ? deletedText : messageOf(problem),
+        });
+    },
   });
+}
+
+const doneTexts = {
+  ...{ create: "saved", keep: "saved", overwrite: "saved", rename: "renamed", delete: "deleted" },
+} as const;
+const deletedText = "This trend was deleted meanwhile. “Save as” saves what you see.";
+
+/** Two people, or two windows, can have the same trend open: the second one to save would undo the first. */
+async function refuseChanged(project: string, { id, definition }: Trend): Promise<void> {
+  const { data } = await getTrendsByTrendId(project, id);
+  if (JSON.stringify(data.items[0]!.definition) !== JSON.stringify(definition)) throw new ChangedMeanwhile();
 }
