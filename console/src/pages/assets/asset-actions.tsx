@@ -1,8 +1,7 @@
 // The actions on an asset: add a child, edit, move and delete it. Without the right there are no
 // buttons.
-import { ActionIcon, Menu } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { EllipsisVertical, FolderInput, Pencil, Trash2 } from "lucide-react";
+import { FolderInput, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import {
   type Asset,
@@ -14,6 +13,7 @@ import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Confirm } from "../../ui/confirm.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
 import { type AssetFields, AssetForm } from "./asset-form.tsx";
 import { MoveAsset } from "./move-asset.tsx";
 import { NewAssetButton } from "./new-asset.tsx";
@@ -31,24 +31,14 @@ export function AssetActions({ asset, contents }: AssetActionsProps) {
   return (
     <>
       <NewAssetButton parent={asset} />
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label={`Change ${asset.name}`}>
-            <EllipsisVertical size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Pencil size={15} aria-hidden />} onClick={() => setDialog("edit")}>
-            Edit
-          </Menu.Item>
-          <Menu.Item leftSection={<FolderInput size={15} aria-hidden />} onClick={() => setDialog("move")}>
-            Move
-          </Menu.Item>
-          <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => setDialog("delete")}>
-            Delete
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <RecordMenu
+        label={`Change ${asset.name}`}
+        actions={[
+          { label: "Edit…", icon: Pencil, run: () => setDialog("edit") },
+          { label: "Move…", icon: FolderInput, run: () => setDialog("move") },
+          { label: "Delete…", icon: Trash2, isDanger: true, run: () => setDialog("delete") },
+        ]}
+      />
       {dialog === "edit" && <EditAsset asset={asset} onClose={close} />}
       {dialog === "move" && <MoveAsset asset={asset} contents={contents} onClose={close} />}
       {dialog === "delete" && <DeleteAsset asset={asset} contents={contents} onClose={close} />}

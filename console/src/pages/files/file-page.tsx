@@ -1,8 +1,8 @@
 // One file: its preview, its record, the download, and the ways to change it.
-import { ActionIcon, Badge, Button, Card, FileButton, Menu, Stack } from "@mantine/core";
+import { Badge, Button, Card, FileButton, Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { Download, EllipsisVertical, Pencil, Trash2, Upload } from "lucide-react";
+import { Download, Pencil, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
 import { deleteFilesByFileId, type File as FileRecord, getFilesByFileId } from "../../api/generated.ts";
 import { bytesText, timeText } from "../../lib/format.ts";
@@ -13,6 +13,7 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts, MetadataCard } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { writableOf } from "../../uploads/file-records.ts";
@@ -144,22 +145,11 @@ function FileActions({ file }: { file: FileRecord }) {
       >
         Edit
       </Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="More actions">
-            <EllipsisVertical size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            c="var(--text-danger)"
-            leftSection={<Trash2 size={15} aria-hidden />}
-            onClick={() => setDialog("delete")}
-          >
-            Delete the file…
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <RecordMenu
+        actions={[
+          { label: "Delete the file…", icon: Trash2, isDanger: true, run: () => setDialog("delete") },
+        ]}
+      />
       {dialog === "edit" && <FileForm file={file} onSaved={saved} onClose={close} />}
       {dialog === "delete" && <DeleteFile file={file} onClose={close} />}
     </>

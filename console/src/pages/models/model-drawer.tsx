@@ -15,11 +15,12 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { MetadataCard } from "../../ui/facts.tsx";
 import { useReturnedFocus } from "../../ui/focus.ts";
 import { Failure, Loading } from "../../ui/page-states.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
+import { ConfirmStep, type FinalStep, useDialog } from "./confirm-step.tsx";
 import { EditDescribed } from "./described-form.tsx";
 import { schedulesQuery, versionsQuery } from "./models-data.ts";
 import { NewVersionButton } from "./new-version.tsx";
 import { PredictionForm } from "./prediction-form.tsx";
-import { ConfirmStep, type FinalStep, RecordMenu, useDialog } from "./record-menu.tsx";
 import { VersionCard } from "./version-card.tsx";
 
 interface ModelDrawerProps {
@@ -75,7 +76,7 @@ function ModelMenu({ model, onDeleted }: { model: Model; onDeleted(): void }) {
   const { dialog, open, close } = useDialog<"edit" | "deprecate" | "delete">();
   const { id, name, isDeprecated } = model;
   const deprecate = {
-    ...{ label: "Deprecate…", icon: <Archive size={15} aria-hidden /> },
+    ...{ label: "Deprecate…", icon: Archive },
     run: () => open("deprecate"),
   };
   return (
@@ -83,11 +84,11 @@ function ModelMenu({ model, onDeleted }: { model: Model; onDeleted(): void }) {
       <RecordMenu
         label={`Change the model ${name}`}
         actions={[
-          { label: "Edit…", icon: <Pencil size={15} aria-hidden />, run: () => open("edit") },
+          { label: "Edit…", icon: Pencil, run: () => open("edit") },
           ...(isDeprecated ? [] : [deprecate]),
           {
             ...{ label: "Delete…", isDanger: true },
-            ...{ icon: <Trash2 size={15} aria-hidden />, run: () => open("delete") },
+            ...{ icon: Trash2, run: () => open("delete") },
           },
         ]}
       />

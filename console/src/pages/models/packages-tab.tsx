@@ -14,9 +14,10 @@ import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
+import { ConfirmStep, type FinalStep, useDialog } from "./confirm-step.tsx";
 import { packagesQuery, useModelsChange, versionsQuery } from "./models-data.ts";
-import { ConfirmStep, type FinalStep, RecordMenu, useDialog } from "./record-menu.tsx";
 
 const columns: readonly TableColumn<SourcePackage>[] = [
   { key: "name", label: "Name", width: "minmax(100px, 2fr)", cell: ({ name }) => name },
@@ -82,18 +83,15 @@ function PackageMenu({ source, models, mayWrite }: PackageMenuProps) {
     const link = await getAnalyticsModelsSourcepackagesBySourcePackageIdCode(project, id);
     window.location.assign(link.downloadUrl);
   });
-  const icon = { size: 15, "aria-hidden": true } as const;
   const all = [
     isUploaded && {
       label: "Download the archive",
-      icon: <Download {...icon} />,
+      icon: Download,
       run: () => download.mutate(),
     },
-    mayWrite &&
-      !isDeprecated && { label: "Deprecate…", icon: <Archive {...icon} />, run: () => open("deprecate") },
-    mayWrite &&
-      isUploaded && { label: "Delete the archive…", icon: <Eraser {...icon} />, run: () => open("code") },
-    mayWrite && { label: "Delete…", icon: <Trash2 {...icon} />, isDanger: true, run: () => open("delete") },
+    mayWrite && !isDeprecated && { label: "Deprecate…", icon: Archive, run: () => open("deprecate") },
+    mayWrite && isUploaded && { label: "Delete the archive…", icon: Eraser, run: () => open("code") },
+    mayWrite && { label: "Delete…", icon: Trash2, isDanger: true, run: () => open("delete") },
   ];
   const actions = all.filter((one) => one !== false);
   if (actions.length === 0) return null;

@@ -16,12 +16,13 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts } from "../../ui/facts.tsx";
 import { useReturnedFocus } from "../../ui/focus.ts";
 import { Failure, Loading } from "../../ui/page-states.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
 import { useSeriesNames } from "../../ui/series-hits.ts";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
+import { ConfirmStep, useDialog } from "./confirm-step.tsx";
 import { runCountQuery, runsQuery } from "./models-data.ts";
 import { NextRun } from "./next-run.tsx";
-import { ConfirmStep, RecordMenu, useDialog } from "./record-menu.tsx";
 import { canCopy, copyOf, specOf } from "./schedule-fields.ts";
 import { ScheduleForm } from "./schedule-form.tsx";
 
@@ -135,14 +136,13 @@ function ScheduleActions({ schedule, models, onClose }: ScheduleProps) {
   const project = useProject();
   const { dialog, open, close } = useDialog<"copy" | "stop" | "delete">();
   const { id, name, isDeprecated } = schedule;
-  const icon = { size: 15, "aria-hidden": true } as const;
   const all = [
     canCopy(schedule) && {
       label: "Copy to a new schedule…",
-      icon: <Copy {...icon} />,
+      icon: Copy,
       run: () => open("copy"),
     },
-    { label: "Delete…", icon: <Trash2 {...icon} />, isDanger: true, run: () => open("delete") },
+    { label: "Delete…", icon: Trash2, isDanger: true, run: () => open("delete") },
   ];
   const stop = {
     title: `Stop the schedule ${name}?`,

@@ -17,12 +17,13 @@ import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Refusal } from "../../ui/confirm.tsx";
 import { Facts } from "../../ui/facts.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Artifacts } from "./artifacts.tsx";
+import { ConfirmStep, type FinalStep, useDialog } from "./confirm-step.tsx";
 import { EditDescribed } from "./described-form.tsx";
 import classes from "./models.module.css";
 import { artifactsQuery, isInProgress, packagesQuery, useModelsChange } from "./models-data.ts";
-import { ConfirmStep, type FinalStep, RecordMenu, useDialog } from "./record-menu.tsx";
 import { JobProgress, VersionLog } from "./version-log.tsx";
 
 interface VersionProps {
@@ -126,7 +127,7 @@ function VersionMenu({ model, version }: VersionProps) {
   const { id, name, isDeprecated } = version;
   const isRunning = isInProgress(version);
   const deprecate = {
-    ...{ label: "Deprecate…", icon: <Archive size={15} aria-hidden /> },
+    ...{ label: "Deprecate…", icon: Archive },
     run: () => open("deprecate"),
   };
   return (
@@ -139,11 +140,11 @@ function VersionMenu({ model, version }: VersionProps) {
       <RecordMenu
         label={`Change the version ${name}`}
         actions={[
-          { label: "Edit…", icon: <Pencil size={15} aria-hidden />, run: () => open("edit") },
+          { label: "Edit…", icon: Pencil, run: () => open("edit") },
           ...(isDeprecated ? [] : [deprecate]),
           {
             ...{ label: isRunning ? "Stop and delete…" : "Delete…", isDanger: true },
-            ...{ icon: <Trash2 size={15} aria-hidden />, run: () => open("delete") },
+            ...{ icon: Trash2, run: () => open("delete") },
           },
         ]}
       />

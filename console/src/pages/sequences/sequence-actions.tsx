@@ -1,7 +1,7 @@
 // The ways to change a sequence: a new row, its record, its deletion.
-import { ActionIcon, Button, Menu, Textarea, TextInput } from "@mantine/core";
+import { Button, Textarea, TextInput } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
-import { EllipsisVertical, Pencil, Plus, Trash2 } from "lucide-react";
+import { Pencil, Plus, Trash2 } from "lucide-react";
 import { type ChangeEvent, useState } from "react";
 import {
   deleteSequencesBySequenceId,
@@ -13,6 +13,7 @@ import { AssetSelect } from "../../ui/asset-select.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { MetadataFields, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
 import { useSequenceChange } from "./sequence-data.ts";
 
 interface SequenceActionsProps {
@@ -36,22 +37,11 @@ export function SequenceActions({ sequence, onNewRow }: SequenceActionsProps) {
       >
         Edit
       </Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="More actions">
-            <EllipsisVertical size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            c="var(--text-danger)"
-            leftSection={<Trash2 size={15} aria-hidden />}
-            onClick={() => setDialog("delete")}
-          >
-            Delete the sequence…
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <RecordMenu
+        actions={[
+          { label: "Delete the sequence…", icon: Trash2, isDanger: true, run: () => setDialog("delete") },
+        ]}
+      />
       {dialog === "edit" && <SequenceForm sequence={sequence} onClose={close} />}
       {dialog === "delete" && <DeleteSequence sequence={sequence} onClose={close} />}
     </>

@@ -1,8 +1,8 @@
 // One series: its values, statistics, description and metadata, and the ways to change it.
-import { ActionIcon, Badge, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
+import { Badge, Button, Card, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChartSpline, EllipsisVertical, Eraser, Pencil, Trash2 } from "lucide-react";
+import { ChartSpline, Eraser, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { getTimeseriesByIdLatest, getTimeseriesBySeries, type TimeSeries } from "../../api/generated.ts";
 import { ageText, countText, timeText, valueText } from "../../lib/format.ts";
@@ -13,6 +13,7 @@ import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts, MetadataCard } from "../../ui/facts.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
+import { RecordMenu } from "../../ui/record-menu.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { useNow } from "../../ui/use-now.ts";
@@ -173,25 +174,12 @@ function SeriesActions({ series }: { series: TimeSeries }) {
       >
         Edit
       </Button>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="More actions">
-            <EllipsisVertical size={16} aria-hidden />
-          </ActionIcon>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<Eraser size={15} aria-hidden />} onClick={() => setDialog("points")}>
-            Delete points…
-          </Menu.Item>
-          <Menu.Item
-            c="var(--text-danger)"
-            leftSection={<Trash2 size={15} aria-hidden />}
-            onClick={() => setDialog("delete")}
-          >
-            Delete the series…
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <RecordMenu
+        actions={[
+          { label: "Delete points…", icon: Eraser, run: () => setDialog("points") },
+          { label: "Delete the series…", icon: Trash2, isDanger: true, run: () => setDialog("delete") },
+        ]}
+      />
       {dialog === "edit" && <SeriesForm series={series} onSaved={changed} onClose={close} />}
       {dialog === "points" && <DeletePoints series={series} onDeleted={changed} onClose={close} />}
       {dialog === "delete" && (

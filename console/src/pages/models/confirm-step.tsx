@@ -1,35 +1,7 @@
-// The menu with the less frequent actions of a record, and the dialogs of those that cannot be undone.
-import { ActionIcon, Menu } from "@mantine/core";
-import { EllipsisVertical } from "lucide-react";
+// The dialogs before steps on models that cannot be undone.
 import { type ReactNode, useState } from "react";
 import { Confirm } from "../../ui/confirm.tsx";
 import { useModelsChange } from "./models-data.ts";
-
-export interface RecordAction {
-  readonly label: string;
-  readonly icon: ReactNode;
-  readonly isDanger?: boolean;
-  /** Opens a dialog, or acts at once. */
-  run(): void;
-}
-
-/** `label` names the record for people who cannot see it. */
-export const RecordMenu = ({ label, actions }: { label: string; actions: readonly RecordAction[] }) => (
-  <Menu position="bottom-end">
-    <Menu.Target>
-      <ActionIcon variant="default" size={30} aria-label={label}>
-        <EllipsisVertical size={16} aria-hidden />
-      </ActionIcon>
-    </Menu.Target>
-    <Menu.Dropdown>
-      {actions.map(({ label: text, icon, isDanger, run }) => (
-        <Menu.Item key={text} leftSection={icon} onClick={run} {...(isDanger && { c: "var(--text-danger)" })}>
-          {text}
-        </Menu.Item>
-      ))}
-    </Menu.Dropdown>
-  </Menu>
-);
 
 export interface FinalStep {
   readonly title: string;
