@@ -48,7 +48,7 @@ describe("the trend", () => {
     await page.getByRole("option", { name: "flow" }).click();
     await row(page, "flow").waitFor();
     assert.match(page.url(), /\/trend\?series=flow$/);
-    // The keyboard stays in the open list: behind it, it would leave the list open over the plot.
+    // The keyboard stays in the open list; it left the list open over the plot.
     for (let i = 0; i < 3; i++) await page.keyboard.press("Tab");
     await page.keyboard.press("Escape");
     await page.getByRole("listbox", { name: "Series" }).waitFor({ state: "hidden" });
@@ -317,7 +317,7 @@ describe("the trend", () => {
     await console.release(page);
   });
 
-  it("asks before it overwrites what somebody else saved, and says that the trend was deleted", async () => {
+  it("confirms before it overwrites changes of others, and says that a trend was deleted", async () => {
     const { ask } = console.server;
     const items = [
       { name: "Shared", definition: { series: ["flow"], start: iso(startMs), end: iso(gap.startMs) } },

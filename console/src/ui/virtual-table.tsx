@@ -53,24 +53,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
   const { onView } = props;
   const rowHeight = (props.rowHeight ?? defaultRowHeight) * pageScale;
   const viewport = useRef<HTMLDivElement>(null);
-  const focusedKey = useRef<string | number | undefined>(undefined);
-  const virtual = useVirtualizer({
-    count: rows.length,
-    rangeExtractor: (range) => {
-      const key = focusedKey.current;
-      const focused = key === undefined ? -1 : rows.findIndex((row) => rowKey(row) === key);
-      return withIndex(defaultRangeExtractor(range), focused);
-    },
-    getScrollElement: () => viewport.current,
-    estimateSize: () => rowHeight,
-    overscan,
-  });
-  const measured = useRef(rowHeight);
-  useLayoutEffect(() => {
-    if (measured.current === rowHeight) return;
-    measured.current = rowHeight;
-    virtual.measure();
-  }, [virtual, rowHeight]);
+  const { virtual, focus } = useVirtualRows({ viewport, rows, rowKey, rowHeight });
   const focusRow = useFocusRow(viewport, virtual);
   const items = virtual.getVirtualItems();
   const [firstIndex, lastIndex] = inView(virtual.range, rows.length);
@@ -103,9 +86,7 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
           {items.map(({ index, start }) => {
             const row = rows[index]!;
             const key = rowKey(row);
-            const onFocus = () => {
-              focusedKey.current = key;
-            };
+            const onFocus = () => focus(key);
             return <BodyRow key={key} {...{ row, index, start, columns, onOpen, onFocus, focusRow }} />;
           })}
         </Box>
@@ -113,6 +94,37 @@ export function VirtualTable<Row>(props: VirtualTableProps<Row>) {
       </Box>
     </ScrollArea>
   );
+}
+
+interface VirtualRowsOptions<Row> extends Pick<VirtualTableProps<Row>, "rows" | "rowKey"> {
+  readonly viewport: RefObject<HTMLDivElement | null>;
+  readonly rowHeight: number;
+}
+
+/** The rows in the window, some around it, and the focused row wherever it is. */
+function useVirtualRows<Row>({ viewport, rows, rowKey, rowHeight }: VirtualRowsOptions<Row>) {
+  const focusedKey = useRef<string | number | undefined>(undefined);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    rangeExtractor: (range) => {
+      const key = focusedKey.current;
+      const focused = key === undefined ? -1 : rows.findIndex((row) => rowKey(row) === key);
+      return withIndex(defaultRangeExtractor(range), focused);
+    },
+    getScrollElement: () => viewport.current,
+    estimateSize: () => rowHeight,
+    overscan,
+  });
+  const measured = useRef(rowHeight);
+  useLayoutEffect(() => {
+    if (measured.current === rowHeight) return;
+    measured.current = rowHeight;
+    virtual.measure();
+  }, [virtual, rowHeight]);
+  const focus = (key: string | number) => {
+    focusedKey.current = key;
+  };
+  return { virtual, focus };
 }
 
 /** The first and the last row in the window or around it. */

@@ -60,20 +60,7 @@ function TrendsMenu({ onOpen }: SavedTrendsProps) {
         </Menu.Target>
         <Menu.Dropdown>
           {current && mayWrite && (
-            <>
-              <Menu.Item
-                leftSection={<Save size={15} aria-hidden />}
-                onClick={() => change.mutate({ kind: "keep" })}
-              >
-                Save changes
-              </Menu.Item>
-              <Menu.Item leftSection={<Pencil size={15} aria-hidden />} onClick={() => setDialog("rename")}>
-                Rename
-              </Menu.Item>
-              <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => setDialog("delete")}>
-                Delete
-              </Menu.Item>
-            </>
+            <CurrentItems onKeep={() => change.mutate({ kind: "keep" })} onDialog={setDialog} />
           )}
           {mayWrite && (
             <>
@@ -97,6 +84,26 @@ function TrendsMenu({ onOpen }: SavedTrendsProps) {
     </>
   );
 }
+
+interface CurrentItemsProps {
+  onKeep(): void;
+  onDialog(dialog: Dialog): void;
+}
+
+/** The steps on the open trend. */
+const CurrentItems = ({ onKeep, onDialog }: CurrentItemsProps) => (
+  <>
+    <Menu.Item leftSection={<Save size={15} aria-hidden />} onClick={onKeep}>
+      Save changes
+    </Menu.Item>
+    <Menu.Item leftSection={<Pencil size={15} aria-hidden />} onClick={() => onDialog("rename")}>
+      Rename
+    </Menu.Item>
+    <Menu.Item leftSection={<Trash2 size={15} aria-hidden />} onClick={() => onDialog("delete")}>
+      Delete
+    </Menu.Item>
+  </>
+);
 
 interface TrendDialogProps {
   readonly dialog: Dialog;

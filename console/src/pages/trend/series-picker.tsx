@@ -53,17 +53,7 @@ export function SeriesPicker() {
               aria-label="Search series to add"
             />
             {combobox.dropdownOpened && <Hits query={query} names={names} />}
-            <Combobox.Footer>
-              <Button
-                fullWidth
-                size="xs"
-                variant="subtle"
-                leftSection={<Network size={15} aria-hidden />}
-                onClick={openTree}
-              >
-                Choose in the tree of assets
-              </Button>
-            </Combobox.Footer>
+            <TreeButton onClick={openTree} />
           </div>
         </FocusTrap>
       </Combobox.Dropdown>
@@ -71,6 +61,20 @@ export function SeriesPicker() {
     </Combobox>
   );
 }
+
+const TreeButton = ({ onClick }: { onClick(): void }) => (
+  <Combobox.Footer>
+    <Button
+      fullWidth
+      size="xs"
+      variant="subtle"
+      leftSection={<Network size={15} aria-hidden />}
+      onClick={onClick}
+    >
+      Choose in the tree of assets
+    </Button>
+  </Combobox.Footer>
+);
 
 function Hits({ query, names }: { query: string; names: readonly string[] }) {
   const { data, error, isFetching } = useSeriesHits(query);
