@@ -39,7 +39,7 @@ export interface LoadedBuckets {
   readonly range: TimeWindow;
 }
 
-/** What data that was loaded before has of the range, and about how many points it counts there. */
+/** Data of the range that was loaded before, and an estimate of its points. */
 interface KnownData {
   readonly loaded?: LoadedBuckets | undefined;
   readonly points?: number | undefined;

@@ -1,4 +1,4 @@
-// What a trend without series says: how to add some, or how the project gets its first ones.
+// Shown in a trend without series: how to add some, or how the project gets its first ones.
 import { Card, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { ChartSpline } from "lucide-react";
