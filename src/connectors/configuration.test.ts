@@ -39,3 +39,9 @@ for (const [url, shown] of [
     const text = printed(url, ", driver: x.js");
     assert.ok(text.includes(`url: ${shown}\n`), text);
   });
+
+test("print shows the key of rows, which is a template, and no key of the server", () => {
+  const rows = `rows: { database: erp, table: orders, key: "{id}" }`;
+  const text = printed("mysql://h/erp", `, queries: [{ ${rows} }], key: hunter2`);
+  assert.ok(text.includes('key: "{id}"\n') && !text.includes("hunter2"), text);
+});

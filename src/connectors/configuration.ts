@@ -115,6 +115,9 @@ const withoutSecrets = (file: string): unknown => masked(parseYaml(textOf(file),
 
 const secretNames = /^(key|password|token|secret)$/i;
 
+/** The `key` of the rows of a raw table is a template. */
+const isTemplates = (name: string): boolean => name === "rows";
+
 /** The password of an address: `postgres://reader:password@host/db`. It may have an `@` itself. */
 const passwordInAddress = /^([a-z][a-z0-9+.-]*:\/\/[^/?#:@]*:)(?!\$\{\w+\}@[^@]*$).*@/i;
 
@@ -126,7 +129,9 @@ function masked(value: unknown, name = ""): unknown {
   if (Array.isArray(value)) return value.map((one) => masked(one));
   if (typeof value !== "object" || value === null) return value;
   const shown = "driver" in value ? withMaskedUrl(value) : value;
-  return Object.fromEntries(Object.entries(shown).map(([key, one]) => [key, masked(one, key)]));
+  return Object.fromEntries(
+    Object.entries(shown).map(([key, one]) => [key, isTemplates(name) ? one : masked(one, key)]),
+  );
 }
 
 /** Only the driver knows which part of its address is a password. */

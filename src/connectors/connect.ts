@@ -99,11 +99,12 @@ async function run(
   const { metrics } = configuration;
   await using _ = metrics && (await serveMetrics(metrics, () => connector.state));
   try {
-    await connector.run();
+    const left = await connector.run();
+    const rest = left === 0 ? "all records are" : `all records but the ${count(left)} in the buffer are`;
+    log(`Stopped; ${rest} on the server`);
   } finally {
     clearInterval(lines);
   }
-  log("Stopped; the records that the server does not have are in the buffer");
   return 0;
 }
 

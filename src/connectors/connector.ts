@@ -87,8 +87,11 @@ export class Connector {
     };
   }
 
-  /** Runs until it is stopped, or the source or the server refuses for good. Records stay in the buffer. */
-  async run(): Promise<void> {
+  /**
+   * Runs until it is stopped, or the source or the server refuses for good. Returns how many records remain
+   * in the buffer.
+   */
+  async run(): Promise<number> {
     const { source, stop } = this.#options;
     let isReporting = false;
     // One at a time: while the network is half open each waits until its time is over.
@@ -109,6 +112,7 @@ export class Connector {
       });
       await this.#intake.drain();
       await this.#sendRest();
+      return this.#buffer.state.items;
     } finally {
       clearInterval(reports);
       this.#isStopped = true;

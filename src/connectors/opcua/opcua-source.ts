@@ -57,7 +57,7 @@ class OpcUaSource implements PlantSource {
         await plant.close();
       }
     } catch (problem) {
-      throw new UsageError(`${this.address} cannot be searched: ${messageOf(problem)}`);
+      throw new Error(messageOf(problem), { cause: problem });
     }
   }
 
@@ -150,8 +150,9 @@ class OpcUaSource implements PlantSource {
     await this.#subscribe(reading, variables);
     run.health.solved("source");
     const left = others > 0 ? `, ${others} others are neither numbers nor strings` : "";
-    const line = `Subscribed to ${variables.length} variables in ${subscriptions.count} subscriptions${left}`;
-    run.health.tell("source", line);
+    const { count } = subscriptions;
+    const where = count === 1 ? "1 subscription" : `${count} subscriptions`;
+    run.health.tell("source", `Subscribed to ${variables.length} variables in ${where}${left}`);
     past
       .fill(plant, outage, variables)
       .then(() => past.backfill(plant, variables))

@@ -189,7 +189,7 @@ describe("OPC UA", { skip: isMissing }, () => {
     const all = await api("GET", "timeseries?limit=1000");
     const ours = all.filter((one) => String(one["name"]).startsWith("first/"));
     assert.equal(ours.length, 10, "the variables of the object Server are not read");
-    assert.match(await stopped(connector), /Subscribed to 10 variables in 1 subscriptions, 1 others/);
+    assert.match(await stopped(connector), /Subscribed to 10 variables in 1 subscription, 1 others/);
   });
 
   test("integers of 64 bits that no number holds are refused, rounded or strings", async () => {

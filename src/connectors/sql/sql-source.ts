@@ -61,7 +61,7 @@ class SqlSource implements PlantSource {
     await this.#using(signal, async (database) => {
       for (const { sql } of queries) await database.check(sql);
     });
-    return `${this.address} has what ${queries.length} queries read`;
+    return `${this.address} accepts ${queries.length === 1 ? "the query" : `all ${queries.length} queries`}`;
   }
 
   async discover(written: object, signal: AbortSignal): Promise<object> {
@@ -149,7 +149,11 @@ function openerOf({ url, driver }: SqlConfiguration) {
   if (!Object.hasOwn(drivers, scheme))
     throw new UsageError(`source.url: ${scheme}// needs a driver: see docs/connectors.md`);
   const parts = URL.parse(url);
-  if (!parts) throw new UsageError("source.url is not of the form scheme://user:password@host:port/database");
+  if (!parts)
+    throw new UsageError(
+      "source.url is not of the form scheme://user:password@host:port/database. " +
+        "Special characters of a password are percent-encoded: `/` is `%2F`",
+    );
   // Host and path then begin within the password, and messages would show the rest of it.
   if (`${parts.pathname}${parts.search}${parts.hash}`.includes("@"))
     throw new UsageError("source.url: / ? and # in a password must be percent-encoded: %2F %3F %23");
