@@ -292,6 +292,32 @@ export function fillTimes(column: usize, count: i32, start: f64, step: f64): voi
 }
 
 /**
+ * The first 8 of the doubles of `summarise`, with the same bits: those that need no mean. Takes a quarter of
+ * its time.
+ */
+export function summariseValues(times: usize, values: usize, count: i32, summary: usize): void {
+  const first = load<f64>(values);
+  let min = first;
+  let max = first;
+  let sum: f64 = 0.0 + first;
+  let last = first;
+  for (let index = 1; index < count; index++) {
+    last = load<f64>(values + (index << 3));
+    min = last < min ? last : min;
+    max = last > max ? last : max;
+    sum += last;
+  }
+  store<f64>(summary, count as f64);
+  store<f64>(summary, load<f64>(times), 8);
+  store<f64>(summary, first, 16);
+  store<f64>(summary, load<f64>(times + ((count - 1) << 3)), 24);
+  store<f64>(summary, last, 32);
+  store<f64>(summary, min, 40);
+  store<f64>(summary, max, 48);
+  store<f64>(summary, sum, 56);
+}
+
+/**
  * The summary of `count` points (1 or more): 15 doubles in the order of FORMAT.md, "Summary". Each sum is
  * added in the order of the points.
  */

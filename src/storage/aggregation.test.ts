@@ -212,3 +212,17 @@ test("the aggregation is full only when the last returned bucket is complete", (
   assert.ok(one.isFull);
   assert.deepEqual(one.finish(), { times: Float64Array.of(0), columns: [Float64Array.of(4)] });
 });
+
+test("a summary of values alone has the same bits as the whole one, and no mean", () => {
+  const values = Float64Array.of(-0, 0, 0.1, -1e300, 0.2, 1e300, 3);
+  const times = values.map((_, at) => 10 * at);
+  for (let from = 0; from < values.length; from++)
+    for (let to = from + 1; to <= values.length; to++) {
+      const whole = encodeSummary(kernels.summarise(times, values, from, to));
+      const found = encodeSummary(kernels.ofValues.summarise(times, values, from, to));
+      assert.deepEqual(
+        found,
+        whole.map((field, at) => (at < 8 ? field : Number.NaN)),
+      );
+    }
+});

@@ -52,6 +52,17 @@ const timeAggregates: readonly BucketValue[] = ["average", "continuousVariance",
 export const needsNeighbours = ({ aggregates }: Pick<AggregateQuery, "aggregates">): boolean =>
   !aggregates.every((name) => ownAggregates.includes(name));
 
+/**
+ * The parts of summaries that a query needs: `times` for the number of points and their first and last times,
+ * `values` for their extremes and sum too, `distances` for everything.
+ */
+export type SummaryNeeds = "times" | "values" | "distances";
+
+export function summaryNeeds({ aggregates }: Pick<AggregateQuery, "aggregates">): SummaryNeeds {
+  if (aggregates.every((name) => ["count", "firstTime", "lastTime"].includes(name))) return "times";
+  return needsNeighbours({ aggregates }) || aggregates.includes("discreteVariance") ? "distances" : "values";
+}
+
 export class Aggregation {
   readonly #query: Omit<AggregateQuery, "series">;
   readonly #wantsPoints: boolean;

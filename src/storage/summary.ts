@@ -39,6 +39,17 @@ export interface Summariser {
   summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary;
 }
 
+/** Summarises the times alone. Everything that depends on values is NaN. */
+export const ofTimes: Summariser = {
+  summarise(times, _values, from, to) {
+    const fields = new Float64Array(summaryFields).fill(Number.NaN);
+    fields[0] = to - from;
+    fields[1] = times[from]!;
+    fields[3] = times[to - 1]!;
+    return decodeSummary(fields);
+  },
+};
+
 /** A block of many points has a summary for each hour. */
 const summarySpanMs = 3_600_000;
 /** The row of a block with more summaries would not fit into a page of its file with others. */

@@ -128,14 +128,17 @@ async function numberColumns(
   return { hasPoints: found.some((bucket) => bucket !== undefined), columns };
 }
 
-/** The buckets of one series need not be in memory as objects. */
+/** The buckets of one series need not be in memory as objects: one object has each in turn. */
 function singleColumns(
   columns: BucketColumns,
   functions: ReadonlyMap<string, AggregateFunction>,
 ): FieldColumns {
   const [first] = columns.values();
-  const bucketAt = (row: number) =>
-    Object.fromEntries([...columns].map(([name, column]) => [name, column[row]!]));
+  const bucket: { -readonly [Name in keyof BucketOf]: BucketOf[Name] } = {};
+  const bucketAt = (row: number): BucketOf => {
+    for (const [name, column] of columns) bucket[name] = column[row]!;
+    return bucket;
+  };
   const resultOf = ({ result }: AggregateFunction) => first!.map((_, row) => result(bucketAt(row)));
   const hasPoints = [...columns.values()].some((column) => column.some((value) => !Number.isNaN(value)));
   return { hasPoints, columns: new Map([...functions].map(([name, one]) => [name, resultOf(one)])) };

@@ -5,11 +5,11 @@ import { invariant } from "../../lib/invariant.ts";
 import type { PointColumns } from "../points.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./codec/bytes.ts";
 import { integerMax } from "./codec/column.ts";
-import { decompressSection } from "./codec/compress.ts";
+import { type BlockSection, decompressSection } from "./codec/compress.ts";
 import type { Kernels } from "./codec/kernels.ts";
 import { readNumbers, writeNumbers } from "./codec/numbers.ts";
 import { isStrings, readStrings, writeStrings } from "./codec/strings.ts";
-import { readTimes, writeTimes } from "./codec/times.ts";
+import { readTimes, type TimeBounds, writeTimes } from "./codec/times.ts";
 
 /** The largest block that the format allows. The store writes far smaller ones. */
 export const blockPointsMax = 2 ** 20;
@@ -66,13 +66,21 @@ export function encodeBlock(times: Float64Array, values: Float64Array | readonly
  * The reverse of `encodeBlock`. The columns of numbers may be in the memory of `kernels`, until these decode
  * another block. Throws `DamagedBlock` for other bytes.
  */
-export function decodeBlock(bytes: Uint8Array, kernels: Kernels): PointColumns {
+export const decodeBlock = (bytes: Uint8Array, kernels: Kernels): PointColumns =>
+  verified(bytes, (reader) => read(reader, kernels));
+
+/** The times of a block, as `decodeBlock`. The values are not decoded. */
+export const decodeTimes = (bytes: Uint8Array, kernels: Kernels): Float64Array =>
+  verified(bytes, (reader) => readTimesOf(sectionsOf(reader), kernels));
+
+/** Verifies the checksum before it reads. Throws `DamagedBlock`. */
+function verified<Result>(bytes: Uint8Array, readFrom: (reader: ByteReader) => Result): Result {
   if (bytes.length < checksumBytes) throw new DamagedBlock("a header", `${bytes.length} bytes`);
   const expected = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const found = checksumOf(bytes);
   if (found !== expected) throw new DamagedBlock(`checksum ${hex(expected)}`, `checksum ${hex(found)}`);
   try {
-    return read(new ByteReader(bytes), kernels);
+    return readFrom(new ByteReader(bytes));
   } catch (error) {
     // As the checksum is right, another program or another version has written it.
     throw new DamagedBlock(
@@ -98,7 +106,14 @@ function checkTimes(times: Float64Array): void {
   invariant(isAscending, "the times of a block are integers in ascending order");
 }
 
-function read(reader: ByteReader, kernels: Kernels): PointColumns {
+interface Sections {
+  readonly bounds: TimeBounds;
+  readonly times: BlockSection;
+  /** Still compressed. */
+  readonly values: BlockSection;
+}
+
+function sectionsOf(reader: ByteReader): Sections {
   reader.u32();
   const found = reader.u8();
   if (found !== version) throw new MalformedBlock(`version ${found}, which is not ${version}`);
@@ -110,16 +125,29 @@ function read(reader: ByteReader, kernels: Kernels): PointColumns {
   const bounds = { count, firstMs: reader.f64(), lastMs: reader.f64() };
   const timeBytes = reader.u32();
   const valueBytes = reader.u32();
-  const timeSection = decompressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
-  const valueSection = decompressSection({ codec: valueCodec, bytes: reader.bytes(valueBytes) });
+  const times = decompressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
+  const values = { codec: valueCodec, bytes: reader.bytes(valueBytes) };
   reader.end();
-  const sectionBytes = timeSection.bytes.length + valueSection.bytes.length;
-  kernels.begin(count * kernelBytesPerPoint + sectionBytes + kernelTableBytes);
-  const times = readTimes(timeSection, bounds, kernels);
-  const isString = isStrings(valueSection.codec);
+  return { bounds, times, values };
+}
+
+/** Begins a block of the kernels, with space for so many bytes of values. */
+function readTimesOf({ bounds, times }: Sections, kernels: Kernels, valueBytes = 0): Float64Array {
+  const sectionBytes = times.bytes.length + valueBytes;
+  kernels.begin(bounds.count * kernelBytesPerPoint + sectionBytes + kernelTableBytes);
+  return readTimes(times, bounds, kernels);
+}
+
+function read(reader: ByteReader, kernels: Kernels): PointColumns {
+  const sections = sectionsOf(reader);
+  const { count } = sections.bounds;
+  const values = decompressSection(sections.values);
+  const times = readTimesOf(sections, kernels, values.bytes.length);
   return {
     times,
-    values: isString ? readStrings(valueSection, count, kernels) : readNumbers(valueSection, count, kernels),
+    values: isStrings(values.codec)
+      ? readStrings(values, count, kernels)
+      : readNumbers(values, count, kernels),
   };
 }
 

@@ -51,14 +51,17 @@ const query = (bucketMs: number, isStep: boolean, startMs = 0, hours = 30): Aggr
 /** As a dashboard reads: the range cuts the first bucket and the last one, or a part of one bucket. */
 function clipped(whole: AggregateQuery): AggregateQuery[] {
   const { startMs, endMs, bucketMs } = whole;
-  const aggregates = ["min", "max", "sum", "count", "discreteVariance", "firstTime", "lastValue"] as const;
+  const ofValues = ["min", "max", "sum", "count", "firstTime", "lastValue"] as const;
   const inside = () => Math.floor(random() * bucketMs);
   const clip = { startMs: startMs + inside(), endMs: endMs - inside() };
   const [fromMs, toMs] = [startMs + inside(), startMs + inside()].sort((a, b) => a - b) as [number, number];
-  return [
-    { ...whole, aggregates, clip },
-    { ...whole, aggregates, endMs: startMs + bucketMs, clip: { startMs: fromMs, endMs: toMs } },
-  ];
+  // With and without an aggregate that needs the mean.
+  return [["count", "lastTime"] as const, ofValues, [...ofValues, "discreteVariance" as const]].flatMap(
+    (aggregates) => [
+      { ...whole, aggregates, clip },
+      { ...whole, aggregates, endMs: startMs + bucketMs, clip: { startMs: fromMs, endMs: toMs } },
+    ],
+  );
 }
 
 it(`aggregates over hours are those of the points, PROOF_SEED=${seed}`, async () => {

@@ -1,6 +1,7 @@
 // The parts of a read of one series: its blocks, and the points of its head between them. Says which parts
 // are summarised for the buckets of a query, and which summaries need no points.
 import type { TimeRange } from "../../lib/time.ts";
+import type { SummaryNeeds } from "../aggregation.ts";
 import type { PointColumns } from "../points.ts";
 import type { Summary } from "../summary.ts";
 import type { BlockRow } from "./block-table.ts";
@@ -28,6 +29,8 @@ export type ReadPart = BlockPart | HeadPart;
 export interface BucketRange extends TimeRange {
   readonly grid: BucketGrid;
   readonly isCut: boolean;
+  /** Only summaries with all their parts are cached. */
+  readonly needs: SummaryNeeds;
   readonly blockSummaries: readonly BlockSummary[];
 }
 

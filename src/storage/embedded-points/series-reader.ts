@@ -14,7 +14,7 @@
 // `storage/aggregation.ts` makes the rows of the result from these summaries and points.
 import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
-import { Aggregation, type NumberPoint, needsNeighbours } from "../aggregation.ts";
+import { Aggregation, type NumberPoint, needsNeighbours, summaryNeeds } from "../aggregation.ts";
 import {
   concatRanges,
   firstAtOrAfter,
@@ -25,7 +25,7 @@ import {
   viewPoints,
 } from "../point-columns.ts";
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
-import { type Summary, summariesPerSpan } from "../summary.ts";
+import { ofTimes, type Summary, summariesPerSpan } from "../summary.ts";
 import { type BlockRow, type BlockTable, cachedBlocks, type PointSetKey } from "./block-table.ts";
 import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
@@ -50,6 +50,7 @@ interface SummarisedPart {
 }
 
 const noPoints = noPointsOf(numberKind);
+const noValues = new Float64Array();
 /** Summarised blocks of a read that its thread decodes alone. */
 const unsharedBlocks = 2;
 
@@ -127,7 +128,7 @@ export class SeriesReader {
     const firstMs = grid.bucketStart(startMs);
     const wholeFromMs = firstMs < startMs ? firstMs + grid.bucketMs : startMs;
     const wholeToMs = grid.bucketStart(endMs);
-    const cut = { grid, isCut: true, blockSummaries: [] };
+    const cut = { grid, isCut: true, needs: summaryNeeds(query), blockSummaries: [] };
     if (startMs < wholeFromMs)
       this.#aggregateRange(aggregation, { ...cut, startMs, endMs: Math.min(wholeFromMs, endMs) });
     this.#aggregateBuckets(aggregation, { grid, startMs: wholeFromMs, endMs: wholeToMs });
@@ -154,7 +155,14 @@ export class SeriesReader {
         atMs = headMs < untilMs ? grid.bucketStart(headMs) : untilMs;
       } else {
         const blockSummaries = cached?.blockSummaries ?? [];
-        const range = { grid, startMs: atMs, endMs: untilMs, isCut: false, blockSummaries };
+        const range: BucketRange = {
+          grid,
+          startMs: atMs,
+          endMs: untilMs,
+          isCut: false,
+          needs: "distances",
+          blockSummaries,
+        };
         this.#aggregateRange(aggregation, range);
         atMs = untilMs;
       }
@@ -247,13 +255,19 @@ export class SeriesReader {
   }
 
   #summarise(part: ReadPart, range: BucketRange): Summary[] {
-    const { grid } = range;
+    const { grid, needs } = range;
+    const { kernels } = this.#table;
     const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
-    return this.#withPoints(part, false, (all) => {
+    const summariser = { times: ofTimes, values: kernels.ofValues, distances: kernels }[needs];
+    const summarise = (all: PointColumns) => {
       const { points, from, to } = clip(all, range);
       const spans = { from, to, spanEnd };
-      return summariesPerSpan(points.times, points.values as Float64Array, spans, this.#table.kernels);
-    });
+      return summariesPerSpan(points.times, points.values as Float64Array, spans, summariser);
+    };
+    const block = needs === "times" ? wholeBlockOf(part) : undefined;
+    return block
+      ? this.#table.readTimesOnce(this.#key, block, (times) => summarise({ times, values: noValues }))
+      : this.#withPoints(part, false, summarise);
   }
 
   /**

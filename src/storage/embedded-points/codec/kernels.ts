@@ -4,7 +4,7 @@
 // time of the same loops in JavaScript, which checks the bounds of each access and has no words of 64 bits.
 import { invariant } from "../../../lib/invariant.ts";
 import { instantiated, memoryPageBytes, type WebAssemblyMemory } from "../../../lib/web-assembly.ts";
-import { decodeSummary, type Summary, summaryFields } from "../../summary.ts";
+import { decodeSummary, type Summariser, type Summary, summaryFields } from "../../summary.ts";
 import { kernelsBinary } from "./kernels-binary.ts";
 
 /** A function of scripts/kernels/kernels.ts. */
@@ -20,6 +20,7 @@ interface Instance {
   readonly restoreSmoothed: Kernel;
   readonly fillTimes: Kernel;
   readonly summarise: Kernel;
+  readonly summariseValues: Kernel;
 }
 
 /** The bytes that a kernel stores or loads at once. */
@@ -29,6 +30,8 @@ const besideBytes = 8;
 const numberBytes = Float64Array.BYTES_PER_ELEMENT;
 /** The place of the summary that was calculated last. */
 const summaryAt = alignment;
+/** Fields of a summary that need no mean. */
+const valueFields = 8;
 /** Of the columns. */
 const firstByte = 2 * alignment + numberBytes * summaryFields;
 /** The results of the kernel for a stream of symbols, by their number. */
@@ -135,6 +138,24 @@ export class Kernels {
    * into the memory if they are elsewhere, in place of a decoded block.
    */
   summarise(times: Float64Array, values: Float64Array, from: number, to: number): Summary {
+    return decodeSummary(this.#summarise("summarise", { times, values, from, to }));
+  }
+
+  /**
+   * As `summarise`, in a quarter of its time: without mean, squares, variation and integrals, which are NaN.
+   * Such a summary is for a query that needs none of these, and is never cached.
+   */
+  readonly ofValues: Summariser = {
+    summarise: (times, values, from, to) => {
+      const fields = this.#summarise("summariseValues", { times, values, from, to });
+      return decodeSummary(fields.fill(Number.NaN, valueFields));
+    },
+  };
+
+  #summarise(
+    kernel: "summarise" | "summariseValues",
+    { times, values, from, to }: { times: Float64Array; values: Float64Array; from: number; to: number },
+  ): Float64Array {
     invariant(from < to, "a summary has points");
     const count = to - from;
     const isElsewhere = this.#isElsewhere(times) || this.#isElsewhere(values);
@@ -143,8 +164,8 @@ export class Kernels {
       isElsewhere ? this.#copy(column.subarray(from, to)) : column.byteOffset + numberBytes * from;
     const [timesAt, valuesAt] = [place(times), place(values)];
     const summary = new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields);
-    this.#all.summarise(timesAt, valuesAt, count, summaryAt);
-    return decodeSummary(summary);
+    this.#all[kernel](timesAt, valuesAt, count, summaryAt);
+    return summary;
   }
 
   #isElsewhere({ buffer }: Float64Array): boolean {
