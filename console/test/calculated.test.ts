@@ -54,6 +54,22 @@ describe("the editor of an expression", () => {
     await console.release(page);
   });
 
+  it("finds series whose names are typed without the list, and says which does not exist", async () => {
+    const page = await console.open({ path: "/calculated" });
+    const editor = page.getByRole("combobox", { name: "Expression" });
+    await editor.fill("[inflow] + [outflow]");
+    await page.getByText("100 results").waitFor();
+    await page.getByRole("row", { name: /^outflow/ }).waitFor();
+    await editor.fill("[inflow] + [overflow]");
+    const alert = page.getByRole("alert");
+    await alert.getByText("At character 12: There is no series overflow that you may read.").waitFor();
+    assert.equal(await page.getByText(/\d results/).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Remove inflow" }).count(), 0);
+    await page.getByRole("button", { name: "Remove outflow" }).click();
+    await page.getByRole("row", { name: /^outflow/ }).waitFor({ state: "detached" });
+    await console.release(page);
+  });
+
   it("marks an error in the text, and an alias with an aggregate mends it", async () => {
     const search = new URLSearchParams({ function: "1 + sqrt([inflow])", alias: `inflow=${inflow}` });
     const page = await console.open({ path: `/calculated?${search}` });

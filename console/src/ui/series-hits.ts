@@ -45,3 +45,13 @@ export function useSeriesNames(ids: readonly number[]): (id: number) => string {
   });
   return (id) => found[distinct.indexOf(id)]?.data ?? String(id);
 }
+
+/** The series of exactly this name; null if there is none that the person may read. */
+export const seriesByNameQuery = (project: string, name: string) => ({
+  queryKey: ["series by name", project, name],
+  staleTime: namesStaleMs,
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<TimeSeries | null> => {
+    const { data } = await getTimeseries(project, { name, limit: 1 }, { signal });
+    return data.items[0] ?? null;
+  },
+});

@@ -5,13 +5,15 @@ import type { Alias } from "./search.ts";
 
 interface AliasTableProps {
   readonly aliases: readonly Alias[];
+  /** The expression; a series that it names cannot be removed. */
+  readonly text: string;
   onChange(aliases: readonly Alias[]): void;
 }
 
 const aggregates = ["average", "max", "min", "sum", "count", "interpolation", "stepInterpolation"];
 const defaultGranularity = "10m";
 
-export function AliasTable({ aliases, onChange }: AliasTableProps) {
+export function AliasTable({ aliases, text, onChange }: AliasTableProps) {
   const change = (index: number, alias: Alias) => onChange(aliases.with(index, alias));
   return (
     <Table.ScrollContainer minWidth={420}>
@@ -48,14 +50,16 @@ export function AliasTable({ aliases, onChange }: AliasTableProps) {
                 />
               </Table.Td>
               <Table.Td>
-                <ActionIcon
-                  variant="subtle"
-                  color="gray"
-                  aria-label={`Remove ${one.alias}`}
-                  onClick={() => onChange(aliases.toSpliced(index, 1))}
-                >
-                  <Trash2 size={15} aria-hidden />
-                </ActionIcon>
+                {!text.includes(`[${one.alias}]`) && (
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    aria-label={`Remove ${one.alias}`}
+                    onClick={() => onChange(aliases.toSpliced(index, 1))}
+                  >
+                    <Trash2 size={15} aria-hidden />
+                  </ActionIcon>
+                )}
               </Table.Td>
             </Table.Tr>
           ))}

@@ -6,7 +6,7 @@ import { formulaEntry, withAggregates } from "../../lib/formula.ts";
 import { useProject } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { ExpressionEditor } from "../../ui/expression/expression-editor.tsx";
-import { type Fault, faultOf, faultText } from "../../ui/expression/fault.ts";
+import { type Fault, faultOf, faultText, missingSeries } from "../../ui/expression/fault.ts";
 import type { Suggestion } from "../../ui/expression/language.ts";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Loading } from "../../ui/page-states.tsx";
@@ -14,6 +14,7 @@ import { AliasTable } from "./alias-table.tsx";
 import { ResultPreview } from "./result-preview.tsx";
 import { type Alias, aliasesIn, aliasText, type CalculatedSearch } from "./search.ts";
 import { defaultStart, requestOf, usePreview } from "./use-preview.ts";
+import { useTypedSeries } from "./use-typed-series.ts";
 
 const ranges = [
   { value: "1h-ago", label: "1 h" },
@@ -27,14 +28,17 @@ export function CalculatedPage() {
   const search = useSearch({ from: "/frame/calculated" });
   const navigate = useNavigate({ from: "/calculated" });
   const preview = usePreview(search);
-  const fault = faultOf(search.function && preview.error, {
-    ...{ text: search.function ?? "", aliases: aliasesIn(search) },
-  });
   const change = (part: CalculatedSearch) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
-  const edit = (text: string, series: Suggestion["series"]) =>
+  const unknown = useTypedSeries(search, (all) => change({ alias: all.map(aliasText) }));
+  const text = search.function ?? "";
+  const fault =
+    unknown === undefined
+      ? faultOf(search.function && preview.error, { text, aliases: aliasesIn(search) })
+      : missingSeries(text, unknown);
+  const edit = (written: string, series: Suggestion["series"]) =>
     change({
-      function: text === "" ? undefined : text,
+      function: written === "" ? undefined : written,
       ...(series && { alias: withSeries(aliasesIn(search), series).map(aliasText) }),
     });
   return (
@@ -58,10 +62,14 @@ export function CalculatedPage() {
             onChange={(start) => change({ start })}
           />
         </Group>
-        <ExpressionEditor text={search.function ?? ""} fault={fault} onChange={edit} />
+        <ExpressionEditor text={text} fault={fault} onChange={edit} />
         {fault && <FaultNotice fault={fault} />}
         {aliasesIn(search).length > 0 && (
-          <AliasTable aliases={aliasesIn(search)} onChange={(all) => change({ alias: all.map(aliasText) })} />
+          <AliasTable
+            aliases={aliasesIn(search)}
+            text={text}
+            onChange={(all) => change({ alias: all.map(aliasText) })}
+          />
         )}
         {search.function === undefined && <Help />}
         {preview.isLoading && <Loading what="the results" />}

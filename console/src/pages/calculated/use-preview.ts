@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { postTimeseriesDataquery } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import { aliasesIn, type CalculatedSearch } from "./search.ts";
+import { typedNames } from "./use-typed-series.ts";
 
 export const resultsMax = 5_000;
 const typingPauseMs = 300;
@@ -27,7 +28,7 @@ export function usePreview(search: CalculatedSearch) {
   const [settled] = useDebouncedValue(search, typingPauseMs);
   return useQuery({
     queryKey: ["calculated", project, requestOf(settled)],
-    enabled: settled.function !== undefined,
+    enabled: settled.function !== undefined && typedNames(settled).length === 0,
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const { data } = await postTimeseriesDataquery(project, requestOf(settled), {}, { signal });

@@ -2,11 +2,12 @@
 import { useComputedColorScheme } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { getTimeseries, type TimeSeries } from "../../api/generated.ts";
+import type { TimeSeries } from "../../api/generated.ts";
 import { type FormulaText, formulasIn, leavesIn } from "../../lib/formula.ts";
 import { useProject } from "../../session/session.ts";
 import { chartColors, lineColor } from "../../ui/chart/chart-colors.ts";
 import { type Fault, missingSeries } from "../../ui/expression/fault.ts";
+import { seriesByNameQuery } from "../../ui/series-hits.ts";
 import { useTrendSearch } from "./trend-state.tsx";
 
 interface SeriesLook {
@@ -120,22 +121,13 @@ interface FoundRecord {
   readonly problem: unknown;
 }
 
-const staleMs = 300_000;
-
-/** The record of a name. */
-export const recordQuery = (project: string, name: string) => ({
-  queryKey: ["series by name", project, name],
-  staleTime: staleMs,
-  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<TimeSeries | null> => {
-    const { data } = await getTimeseries(project, { name, limit: 1 }, { signal });
-    return data.items[0] ?? null;
-  },
-});
-
 /** The records of these names, in their order. */
 function useRecords(names: readonly string[]): readonly FoundRecord[] {
   const project = useProject();
-  return useQueries({ queries: names.map((name) => recordQuery(project, name)), combine: foundRecords });
+  return useQueries({
+    queries: names.map((name) => seriesByNameQuery(project, name)),
+    combine: foundRecords,
+  });
 }
 
 const foundRecords = (

@@ -4,9 +4,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type RefObject, useEffect, useEffectEvent, useState } from "react";
 import { useProject } from "../../session/session.ts";
+import { seriesByNameQuery } from "../../ui/series-hits.ts";
 import { BucketReader } from "./bucket-reader.ts";
 import { type TrendSearch, trendSearch } from "./search.ts";
-import { recordQuery, type TrendSeries } from "./trend-series.ts";
+import type { TrendSeries } from "./trend-series.ts";
 import { useTrendActions } from "./trend-state.tsx";
 import { isReadable, loadEarly } from "./use-columns.ts";
 import { isLive, isRelative, windowOf } from "./window.ts";
@@ -49,7 +50,9 @@ export function useFirstData(names: readonly string[], place: RefObject<HTMLElem
   useEffect(() => {
     let isWanted = true;
     const loadAll = async () => {
-      const records = await Promise.all(names.map((name) => client.fetchQuery(recordQuery(project, name))));
+      const records = await Promise.all(
+        names.map((name) => client.fetchQuery(seriesByNameQuery(project, name))),
+      );
       const found = records.filter((record) => record !== null);
       const series = found.map(({ id, name: key, isString }) => ({
         kind: "stored" as const,
