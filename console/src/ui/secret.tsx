@@ -16,7 +16,7 @@ export function Secret({ value, account }: { value: string; account: string }) {
             value={value}
             readOnly
             onFocus={(event) => event.currentTarget.select()}
-            ff="monospace"
+            classNames={{ input: "code" }}
             flex={1}
           />
           <CopyButton value={value}>

@@ -68,7 +68,7 @@ function CronInputs({ fields: { cron, timeZone }, onChange }: InputsProps) {
       <TextInput
         label="Minute, hour, day, month, weekday"
         description="0 6 * * 1-5 is 6:00 from Monday to Friday"
-        ff="monospace"
+        classNames={{ input: "code" }}
         value={cron}
         onChange={(event) => onChange({ cron: event.currentTarget.value })}
       />

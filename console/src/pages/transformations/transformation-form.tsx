@@ -43,7 +43,7 @@ export function NewTransformation({ onClose }: { onClose(): void }) {
         autosize
         minRows={4}
         maxRows={12}
-        ff="monospace"
+        classNames={{ input: "code" }}
         spellCheck={false}
         placeholder={'SELECT key AS externalId, title AS name FROM erp."locations"'}
         value={fields.query}
@@ -120,6 +120,7 @@ function Inputs({ fields, onChange }: InputsProps) {
     <TextInput
       label={label}
       required
+      data-autofocus={member === "name" || undefined}
       value={fields[member]}
       onChange={(event) => onChange({ [member]: event.currentTarget.value })}
     />
