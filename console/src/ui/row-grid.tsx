@@ -40,7 +40,7 @@ const overscan = 10;
 const keyWidth = 150 * pageScale;
 const characterWidth = 7.6 * pageScale;
 /** Of a heading, which is bold. */
-const headingCharacterWidth = 8.6 * pageScale;
+const headingCharacterWidth = 9 * pageScale;
 const columnWidth = { least: 90 * pageScale, most: 320 * pageScale, padding: 24 * pageScale };
 /** The rows whose values decide the width of a column. */
 const rowsMeasured = 50;
