@@ -85,7 +85,7 @@ function Rules({ rules, open }: RulesProps) {
           icon={<TriangleAlert size={18} aria-hidden />}
           title={`The last run of ${name} failed`}
         >
-          {lastRun?.errorMessage} The next run, within an hour, tries again.
+          {sentence(lastRun?.errorMessage ?? "")} The next run, within an hour, tries again.
         </Alert>
       ))}
       <VirtualTable
@@ -116,7 +116,7 @@ function useColumns(
       ...{ key: "name", label: "Name", width: "minmax(140px, 2fr)", isRowHeader: true },
       cell: (rule) => (
         <Stack gap={0}>
-          {rule.name}
+          <Cut text={rule.name} />
           <Text size="xs" c="var(--text-quiet)" hiddenFrom="sm" truncate>
             {daysText(rule)}, {targetOf(rule)}
           </Text>
@@ -133,7 +133,7 @@ function useColumns(
     { key: "days", label: "Keeps", width: "105px", isNumeric: true, isOptional: true, cell: daysText },
     {
       ...{ key: "state", label: "State", width: "minmax(240px, 3fr)", isOptional: true },
-      cell: (rule) => stateText(rule, nowMs),
+      cell: (rule) => <Cut text={stateText(rule, nowMs)} />,
     },
     {
       ...{ key: "removed", label: "Points removed", width: "125px", isNumeric: true, isOptional: true },
@@ -142,6 +142,15 @@ function useColumns(
     ...(open ? [actionsColumn(open)] : []),
   ];
 }
+
+/** A text that a narrow column cuts; the pointer shows all of it. */
+const Cut = ({ text }: { text: string }) => (
+  <Text size="sm" truncate title={text}>
+    {text}
+  </Text>
+);
+
+const sentence = (text: string): string => text.replace(/[^.!?]$/, "$&.");
 
 const daysText = ({ keepDays }: RetentionRule): string => countOf(keepDays, "day");
 
