@@ -136,7 +136,7 @@ async function signIn(context: BrowserContext, server: TestServer, apiKey: strin
   assert.equal(response.status(), 200, await response.text());
 }
 
-interface Look {
+export interface Look {
   readonly colorScheme: "light" | "dark";
   readonly width: number;
 }
