@@ -245,6 +245,8 @@ describe("the page of a series", () => {
     await dialog.getByText("60 points").waitFor();
     await dialog.getByRole("button", { name: "Delete the series" }).click();
     await page.getByRole("heading", { name: "Series" }).waitFor();
+    // The button that opened the dialog is gone.
+    await untilTrue(page, `document.activeElement.id === "page"`);
     await page.getByLabel("Search series").fill("24-TT");
     await page.getByText("No series match").waitFor();
     await console.release(page);

@@ -11,7 +11,11 @@ export function useReturnedFocus(): void {
   useEffect(
     () => () => {
       // The dialog has not left the page yet.
-      queueMicrotask(() => hasNoFocus() && opener?.focus({ preventScroll: true }));
+      queueMicrotask(() => {
+        if (hasNoFocus()) opener?.focus({ preventScroll: true });
+        // The dialog led to another page, and the control is gone: the keyboard begins at this page.
+        if (hasNoFocus()) document.getElementById("page")?.focus({ preventScroll: true });
+      });
     },
     [opener],
   );
