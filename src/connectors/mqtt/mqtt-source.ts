@@ -158,7 +158,7 @@ class MqttSource implements PlantSource {
       const { points, events, rebirth, unborn = 0 } = nodes.read(levels, payload, nowMs);
       if (rebirth !== undefined && rebirths.take(rebirth, performance.now()))
         this.#client?.publish(rebirth, rebirthPayload(nowMs), { qos: 0 });
-      const why = `${unborn} values of ${levels.join("/")} came before a birth that describes them`;
+      const why = `no birth before these values of ${levels.join("/")} described them`;
       return { points, events, ...(unborn > 0 && { refused: { items: unborn, why } }) };
     };
   }

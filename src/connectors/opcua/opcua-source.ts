@@ -78,7 +78,7 @@ class OpcUaSource implements PlantSource {
     proposal.commentBefore = [
       " Namespaces:",
       ...namespaces.map((uri, index) => ` ${index}: ${uri}`),
-      ` ${others} variables are neither numbers nor strings, or are arrays.`,
+      ` Variables that are arrays, or neither numbers nor strings: ${others}.`,
     ].join("\n");
     return proposal;
   }

@@ -377,7 +377,7 @@ describe("OPC UA", { skip: isMissing }, () => {
     assert.match(output, /^ {2}quality: gap$/m);
     assert.match(output, /# \d: urn:plant/);
     assert.match(output, /- Plant\/Boiler\/\* # 10 variables, 1 with history/);
-    assert.match(output, /# 1 variables are neither numbers nor strings/);
+    assert.match(output, /# Variables that are arrays, or neither numbers nor strings: 1/);
   });
 });
 
