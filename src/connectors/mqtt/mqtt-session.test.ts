@@ -39,6 +39,18 @@ const optionsOf = (url: string, more: Partial<SessionOptions>): SessionOptions =
   ...more,
 });
 
+/** Accepts the connection and the subscription, and reads nothing afterwards. */
+function acceptAndPause(socket: Socket, onPaused = () => {}): void {
+  socket.once("data", () => {
+    socket.write(connack);
+    socket.once("data", (subscribe: Buffer) => {
+      socket.write(suback(subscribe));
+      socket.pause();
+      onPaused();
+    });
+  });
+}
+
 test("a session ends while a broker that took the connection says nothing", async (t) => {
   const accepted = Promise.withResolvers<Socket>();
   const url = await brokerOf(t, (socket) => accepted.resolve(socket));
@@ -105,14 +117,7 @@ test("a stop sends the last acknowledgements through a slow network", async (t) 
   let received = Buffer.alloc(0);
   const opened = Promise.withResolvers<Socket>();
   const url = await brokerOf(t, (socket) => {
-    socket.once("data", () => {
-      socket.write(connack);
-      socket.once("data", (subscribe: Buffer) => {
-        socket.write(suback(subscribe));
-        socket.pause();
-        opened.resolve(socket);
-      });
-    });
+    acceptAndPause(socket, () => opened.resolve(socket));
   });
   const stop = new AbortController();
   const [connected, taken, disk] = [
@@ -149,14 +154,8 @@ test("a stop sends the last acknowledgements through a slow network", async (t) 
 
 test("a stop does not wait for a broker that does not respond", async (t) => {
   const url = await brokerOf(t, (socket) => {
-    socket.once("data", () => {
-      socket.write(connack);
-      // Keeps its side of the connection open.
-      socket.once("data", (subscribe: Buffer) => {
-        socket.write(suback(subscribe));
-        socket.pause();
-      });
-    });
+    // Keeps its side of the connection open.
+    acceptAndPause(socket);
   });
   const stop = new AbortController();
   const connected = Promise.withResolvers<MqttClient>();

@@ -90,7 +90,7 @@ const rowsOf = ({ startMs, endMs, bucketMs, limit }: SummarisedBuckets): number 
 /** Of the range, how much is read on each side for the neighbours. More is rarely needed. */
 const marginShare = 1 / 32;
 
-/** What a read found of one range: the runs of each series in order of time. */
+/** The runs of each series in one range, in order of time. */
 type Found = ReadonlyMap<SeriesId, readonly Run[]>;
 
 /** A statement that ends at the first row takes less time on one thread. */

@@ -85,15 +85,12 @@ export class Heads {
       const series = runs.series[run]!;
       const to = runs.ends[run]!;
       if (cached.series[run] !== series) this.#cacheRun(cached, run, series);
-      let place = cached.places[run];
+      const place = cached.places[run];
       if (place !== undefined && to > from) {
-        if (typeof place === "number" && !this.#addToSmall(place, { series, runs, from, to })) {
-          place = this.take(series)!;
-          cached.places[run] = place;
-        }
-        if (typeof place !== "number") {
-          place.add(runs, from, to);
-          grown(place);
+        const head = this.#addRun(place, { series, runs, from, to });
+        if (head !== undefined) {
+          cached.places[run] = head;
+          grown(head);
         }
       }
       from = to;
@@ -116,11 +113,16 @@ export class Heads {
     return place;
   }
 
-  #addToSmall(
-    slot: number,
+  /** Returns the head, unless the points are in a small one. */
+  #addRun(
+    place: Place,
     { series, runs, from, to }: { series: SeriesId; runs: PointRuns<PointValues>; from: number; to: number },
-  ): boolean {
-    return this.#small.isOf(slot, series) && this.#small.add(slot, runs, from, to);
+  ): Head | undefined {
+    const isSlot = typeof place === "number";
+    if (isSlot && this.#small.isOf(place, series) && this.#small.add(place, runs, from, to)) return undefined;
+    const head = isSlot ? this.take(series)! : place;
+    head.add(runs, from, to);
+    return head;
   }
 
   #copyOf(series: SeriesId, slot: number): Head {

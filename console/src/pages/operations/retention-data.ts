@@ -11,13 +11,13 @@ import { allItems } from "../../api/list-pages.ts";
 import { ageText, countOf, countText, timeText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 
-/** Rules run every hour. */
-const everyMs = 60_000;
+/** Rules run every hour; a run of some minutes is seen while it lasts. */
+const refreshMs = 60_000;
 
 const rulesQuery = (project: string) =>
   queryOptions({
     queryKey: ["retention rules", project],
-    refetchInterval: everyMs,
+    refetchInterval: refreshMs,
     queryFn: ({ signal }) =>
       allItems<RetentionRule>(
         async (cursor) => (await getRetentionrules(project, { cursor }, { signal })).data,
@@ -73,7 +73,7 @@ export async function* countRemoval(
   } while (cursor !== undefined);
 }
 
-/** What the rule does now, or did last. */
+/** The state of a rule: waiting, running, failed, or the points that its last run removed. */
 export function stateText({ waitsUntil = 0, lastRun }: RetentionRule, nowMs: number): string {
   if (lastRun?.errorMessage !== undefined) return `failed ${ageText(lastRun.startedTime, nowMs)}`;
   if (waitsUntil > nowMs) return `waits until ${timeText(waitsUntil)}`;

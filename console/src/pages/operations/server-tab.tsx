@@ -1,4 +1,4 @@
-// The state of the server for administrators: what is wrong and what to do, and its figures as they change.
+// The state of the server for administrators: its health with advice, live metrics, damage and backups.
 import { Alert, Badge, Group, SimpleGrid, Stack, Table, Tabs, Text } from "@mantine/core";
 import { CircleCheck, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
