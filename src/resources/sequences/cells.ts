@@ -48,7 +48,11 @@ export function longIn(sent: string | number): bigint | undefined {
 /** More digits than any double has, and the limit of `toPrecision`. */
 const digitsMax = 100;
 
-/** Reads a number from a string if the nearest double has the same digits. */
+/**
+ * Reads a number from a string if the nearest double has the same digits. A double halfway between two
+ * strings of the same length may come as either: `toPrecision` rounds up, most programs round to the even
+ * digit, and so does `toString`.
+ */
 function doubleIn(text: string): number | undefined {
   const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE][+-]?\d{1,5})?$/.exec(text);
   if (!parts) return undefined;
@@ -56,9 +60,11 @@ function doubleIn(text: string): number | undefined {
   const digits = significant(`${parts[1]}${parts[2] ?? ""}`);
   if (finite(value) === undefined || digits.length > digitsMax) return undefined;
   if (digits === "") return text.match(/\d/) ? 0 : undefined;
-  const existing = Math.abs(value).toPrecision(digits.length).split("e")[0]!.replace(".", "");
-  return significant(existing) === digits ? value : undefined;
+  const strings = [`${Math.abs(value)}`, Math.abs(value).toPrecision(digits.length)];
+  return strings.some((written) => digitsOf(written) === digits) ? value : undefined;
 }
+
+const digitsOf = (text: string) => significant(text.split("e")[0]!.replace(".", ""));
 
 /** The digits without leading and trailing zeros. */
 const significant = (digits: string) => digits.replace(/^0+/, "").replace(/0+$/, "");
