@@ -7,7 +7,10 @@ export class HeldRequests {
   #isReleased = false;
 
   constructor(http: FastifyInstance) {
-    http.addHook("onRequest", () => this.#released.promise);
+    http.addHook("onRequest", (_request, _reply, done) => {
+      if (this.#isReleased) done();
+      else void this.#released.promise.then(() => done());
+    });
   }
 
   get isReleased(): boolean {

@@ -1,12 +1,13 @@
 // The metrics of requests, points, stores and the process, in the text format of Prometheus.
 import type { FastifyInstance } from "fastify";
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, type Histogram, Registry } from "prom-client";
 import type { ComputingLoad } from "../compute/computing.ts";
 import { version } from "../lib/version.ts";
 import { countedPoints } from "../storage/counted-points.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
+import { RequestDurations } from "./request-durations.ts";
 
 export interface Metrics {
   readonly registry: Registry;
@@ -68,16 +69,10 @@ export function createMetrics(): Metrics {
 
 /** Measures every request, labelled with the pattern of its route and never with its path. */
 export function measureRequests(http: FastifyInstance, registry: Registry): void {
-  const duration = new Histogram({
-    name: "millrace_http_request_seconds",
-    help: "Requests by route and status, with the time until the response was sent",
-    labelNames: ["method", "route", "status"],
-    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
-    registers: [registry],
-  });
+  const durations = new RequestDurations();
+  registry.registerMetric(durations as unknown as Histogram);
   http.addHook("onResponse", (request, reply, done) => {
-    const route = request.routeOptions.url ?? "none";
-    duration.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1000);
+    durations.add(request.method, request.routeOptions.url ?? "none", reply);
     done();
   });
 }
