@@ -66,9 +66,12 @@ export class Authenticator {
   /**
    * A key decides if a token is sent as well (docs/reference/common.md#credentials). `project` is that of the
    * path. Throws 429 after too many failures, and 503 if a token cannot be checked because its provider does
-   * not respond.
+   * not respond. Returns no promise if the caller is in memory.
    */
-  async authenticate(sender: RequestSource, project?: string): Promise<AuthenticationResult> {
+  authenticate(
+    sender: RequestSource,
+    project?: string,
+  ): AuthenticationResult | Promise<AuthenticationResult> {
     const { headers, address } = sender;
     const key = headers["api-key"];
     if (typeof key === "string" && key !== "") return this.authenticateKey(key, address);
@@ -104,10 +107,13 @@ export class Authenticator {
     if (this.#isFromOwnPage(sender) === false) throw fail("foreign-origin", {});
   }
 
-  async authenticateKey(key: string, address: string): Promise<AuthenticationResult> {
+  authenticateKey(key: string, address: string): AuthenticationResult | Promise<AuthenticationResult> {
     // Skips the throttle for a cached key: it was valid within `keyCacheMsMax`, so failures cannot block it.
     const remembered = this.#parts.keys.cachedCallerOf(key);
-    if (remembered) return { caller: remembered };
+    return remembered ? { caller: remembered } : this.#presentKey(key, address);
+  }
+
+  async #presentKey(key: string, address: string): Promise<AuthenticationResult> {
     const credential = `key ${key.slice(0, keyLengthRemembered)}`;
     this.throttle.refuseFailing(address, credential);
     const caller = await this.#parts.keys.callerOf(key);

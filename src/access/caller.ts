@@ -63,8 +63,9 @@ export function requireAdministrator(caller: Caller, purpose: string): void {
  * `permittedOrOwn`.
  */
 export function permittedRecords(caller: Caller, acl: Acl, action: Action): Filter {
-  requireCapability(caller, acl, action);
-  return united(grantedScopes(caller.capabilities, acl, action));
+  const scopes = grantedScopes(caller.capabilities, acl, action);
+  if (scopes.length === 0) throw fail("forbidden", { acl, action });
+  return united(scopes);
 }
 
 /**

@@ -68,10 +68,17 @@ export class RequestAudit {
     this.#refusal = failure;
   };
 
-  /** Stores the intent, if its kind requires that. Rejects if it cannot: then nothing is changed. */
-  async begin(body: unknown): Promise<void> {
+  /**
+   * Stores the intent, if its kind requires that. Rejects if it cannot: then nothing is changed. Returns
+   * undefined if there is nothing to wait for.
+   */
+  begin(body: unknown): Promise<void> | undefined {
     const as = this.#as;
-    if (!as || as.kind === "sign-in" || !this.#log.covers(as.kind)) return;
+    if (!as || as.kind === "sign-in" || !this.#log.covers(as.kind)) return undefined;
+    return this.#begin(as, body);
+  }
+
+  async #begin(as: AuditedAs, body: unknown): Promise<void> {
     const operation = this.#operation(as, namedIn(body));
     if (isCollected(as.kind)) {
       this.#log.requireSpace();

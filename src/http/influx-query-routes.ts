@@ -18,7 +18,7 @@ import { sendStream } from "./send.ts";
 /** The version of the protocol, which clients read. */
 export const pingHeaders = { "X-Influxdb-Version": "1.8.10", "X-Influxdb-Build": "Millrace" };
 
-type Admit = (request: FastifyRequest, audit: RequestAudit) => Promise<ProjectClient>;
+type Admit = (request: FastifyRequest, audit: RequestAudit) => ProjectClient | Promise<ProjectClient>;
 
 export function addQuery(http: FastifyInstance, kernel: Kernel, url: string, admit: Admit): void {
   addEndpoint<ProjectClient, URLSearchParams, URLSearchParams, QueryResponse>(http, kernel, {
@@ -35,9 +35,11 @@ export function addQuery(http: FastifyInstance, kernel: Kernel, url: string, adm
     },
     send({ reply, lifetime }, { contentType, release, ...content }) {
       lifetime.atEnd(release);
-      lifetime.sending();
       reply.headers(pingHeaders).type(contentType);
-      return "stream" in content ? sendStream(reply, content.stream, lifetime) : reply.send(content.bytes);
+      const sent =
+        "stream" in content ? sendStream(reply, content.stream, lifetime) : reply.send(content.bytes);
+      lifetime.sending();
+      return sent;
     },
   });
 }

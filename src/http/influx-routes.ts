@@ -74,9 +74,10 @@ function addWrite(http: FastifyInstance, kernel: InfluxKernel, url: string): voi
         writeLines(contextOf(kernel, admitted, lifetime), bytes, input),
       ),
     send({ reply, lifetime }, { cutPoints }) {
-      lifetime.sending();
       if (cutPoints > 0) reply.header("X-Millrace-Rounded-Times", cutPoints);
-      return reply.code(204).headers(pingHeaders).send();
+      const sent = reply.code(204).headers(pingHeaders).send();
+      lifetime.sending();
+      return sent;
     },
   });
 }

@@ -139,7 +139,7 @@ export class Reservation {
   }
 
   release(): void {
-    this.#budget.resize(this, 0, neverAborted);
+    if (this.bytes > 0) this.#budget.resize(this, 0, neverAborted);
   }
 }
 

@@ -76,9 +76,11 @@ function addService(
     send({ reply, lifetime }, { status, headers, body, stream, release }) {
       if (release) lifetime.atEnd(release);
       reply.code(status).headers(headers).header("Vary", varyOf(reply));
+      const sent = stream
+        ? sendStream(reply, stream, lifetime)
+        : reply.send(typeof body === "string" ? Buffer.from(body) : body);
       lifetime.sending();
-      if (stream) return sendStream(reply, stream, lifetime);
-      return reply.send(typeof body === "string" ? Buffer.from(body) : body);
+      return sent;
     },
   });
 }

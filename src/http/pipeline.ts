@@ -81,36 +81,37 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
   kernel: Kernel,
   endpoint: Endpoint<Admitted, Input, Body, Result>,
 ): void {
+  // A stage returns a promise only if it has to wait. Few requests wait before their handler.
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const audit = new RequestAudit(kernel.services.audit, endpoint.audit, request);
     try {
-      return await serveAudited(request, reply, audit);
+      const admitted = await endpoint.admit(request, audit);
+      if (admitted.use) endWithResponse(admitted.use, request.raw, reply.raw);
+      if (endpoint.effect !== "read") await prepareDisk(kernel.services, endpoint.effect);
+      const input = endpoint.decode(request);
+      const lifetime = new RequestLifetime(
+        reply.raw,
+        endpoint.isTransfer ? transferDeadlines : kernel.deadlines,
+      );
+      if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
+      const waiting = turnOf(admitted, lifetime);
+      if (waiting) await waiting;
+      const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime, audit };
+      const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
+      const begun = audit.begin(body);
+      if (begun) await begun;
+      const handled = audit.follow(endpoint.handle(exchange, body), {
+        statusOf: (result) => endpoint.statusOf?.(result) ?? 200,
+        atEnd: (end) => lifetime.atEnd(() => end(reply.raw.writableFinished)),
+      });
+      const result = await lifetime.within(handled);
+      const waitingToSend = turnOf(admitted, lifetime);
+      if (waitingToSend) await waitingToSend;
+      return await endpoint.send(exchange, result);
     } catch (problem) {
       await audit.failed(problem);
       throw problem;
     }
-  };
-  const serveAudited = async (request: FastifyRequest, reply: FastifyReply, audit: RequestAudit) => {
-    const admitted = await endpoint.admit(request, audit);
-    if (admitted.use) endWithResponse(admitted.use, request.raw, reply.raw);
-    await prepareDisk(kernel.services, endpoint.effect);
-    const input = endpoint.decode(request);
-    const lifetime = new RequestLifetime(
-      reply.raw,
-      endpoint.isTransfer ? transferDeadlines : kernel.deadlines,
-    );
-    if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
-    await turnOf(admitted, lifetime);
-    const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime, audit };
-    const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
-    await audit.begin(body);
-    const handled = audit.follow(endpoint.handle(exchange, body), {
-      statusOf: (result) => endpoint.statusOf?.(result) ?? 200,
-      atEnd: (end) => lifetime.atEnd(() => end(reply.raw.writableFinished)),
-    });
-    const result = await lifetime.within(handled);
-    await turnOf(admitted, lifetime);
-    return endpoint.send(exchange, result);
   };
   const { url, isTransfer } = endpoint;
   const method = [endpoint.method].flat();

@@ -66,13 +66,14 @@ export class RequestLifetime {
   }
 
   /**
-   * Call when the response starts: from now on only `idleMs` and `sendMs` apply. After these the connection
-   * is closed, so that the client cannot mistake a part for the whole response.
+   * Call after the response has been passed to its connection: from now on only `idleMs` and `sendMs` apply.
+   * After these the connection is closed, so that the client cannot mistake a part for the whole response.
+   * Most responses are in the buffers of the kernel as a whole: then there is nothing to wait for.
    */
   sending(): void {
-    if (this.#hasEnded) return;
     const { idleMs, sendMs } = this.#deadlines;
     const response = this.#response;
+    if (this.#hasEnded || response.writableFinished) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => response.destroy(), sendMs);
     const { socket } = response;

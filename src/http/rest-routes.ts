@@ -15,6 +15,7 @@ import {
   type RouteResponse,
 } from "../rest/route.ts";
 import { ruleOf } from "./audit-rules.ts";
+import { hasBody } from "./body.ts";
 import { addEndpoint, type Kernel } from "./pipeline.ts";
 import { admitToProject, contextOf } from "./project-access.ts";
 import { restProtocol } from "./protocol.ts";
@@ -57,13 +58,14 @@ function addRoute(
       path: decodePath(pathIn(request, route)),
       query: decodeQuery(request.query as RawParameters),
     }),
-    async readBody({ request, admitted, input, lifetime }, receive) {
+    readBody({ request, admitted, input, lifetime }, receive) {
       const ctx = contextOf(kernel, admitted, lifetime);
+      if (!route.body && !hasBody(request.raw)) return { ctx, body: undefined };
       const { headers } = request;
-      const body = await receive(bodyBytesMax(route.body), (bytes, work) =>
+      const received = receive(bodyBytesMax(route.body), (bytes, work) =>
         decodeBody(bytes, { ctx, path: input.path, headers, work }),
       );
-      return { ctx, body };
+      return received.then((body) => ({ ctx, body }));
     },
     handle: ({ request, input }, { ctx, body }) =>
       route.handle(ctx, { version, ...input, body, headers: request.headers }),

@@ -5,14 +5,23 @@ import { inChunks } from "../rest/long-lists.ts";
 import type { RouteResponse } from "../rest/route.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
 
-/** Sends the result of a handler; from now on the deadlines of responses apply. */
-export async function sendResponse(
+/** Sends the result of a handler. Then the deadlines of responses apply. */
+export function sendResponse(
   reply: FastifyReply,
   result: RouteResponse,
   lifetime: RequestLifetime,
-): Promise<FastifyReply> {
-  const response = await inChunks(result);
+): FastifyReply | Promise<FastifyReply> {
+  const chunks = inChunks(result);
+  return chunks ? chunks.then((response) => send(reply, response, lifetime)) : send(reply, result, lifetime);
+}
+
+function send(reply: FastifyReply, response: RouteResponse, lifetime: RequestLifetime): FastifyReply {
+  const sent = start(reply, response, lifetime);
   lifetime.sending();
+  return sent;
+}
+
+function start(reply: FastifyReply, response: RouteResponse, lifetime: RequestLifetime): FastifyReply {
   if (!("contentType" in response)) return reply.send(response);
   if (response.release) lifetime.atEnd(response.release);
   if (response.nextCursor !== undefined) reply.header("X-Next-Cursor", response.nextCursor);

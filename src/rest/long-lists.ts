@@ -14,12 +14,11 @@ interface ItemsWrapper {
   readonly data?: { readonly items?: readonly unknown[] };
 }
 
-/**
- * Converts a list of many items to bytes, or to a stream if it is long; returns other responses unchanged.
- */
-export async function inChunks(response: RouteResponse): Promise<RouteResponse> {
-  const { items, ...rest } = (response as ItemsWrapper).data ?? {};
-  if (items === undefined || items.length <= itemsAtOnce) return response;
+/** Converts a list of many items to bytes, or to a stream if it is long; undefined for other responses. */
+export function inChunks(response: RouteResponse): Promise<BytesResponse | StreamResponse> | undefined {
+  const { data } = response as ItemsWrapper;
+  if (data?.items === undefined || data.items.length <= itemsAtOnce) return undefined;
+  const { items, ...rest } = data;
   return itemsTextResponse({ ...response, data: { items: [], ...rest } }, [itemTexts(items)]);
 }
 

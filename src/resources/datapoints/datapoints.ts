@@ -106,8 +106,10 @@ export async function latestPoint(
   key: SeriesKey,
   beforeMs: number,
 ): Promise<Point | undefined> {
-  const [latest] = await latestPoints(ctx, [key], beforeMs);
-  return latest!.point;
+  const [series] = await requireSeries(ctx, [key], "READ");
+  const { id, isString } = series!;
+  const [point] = await ctx.points.latest([{ series: id, isString }], beforeMs);
+  return point;
 }
 
 /** The last points of the series with these ids that the caller may read, in their order. */

@@ -218,13 +218,22 @@ export async function deleteTimeSeries(ctx: RequestContext, keys: SeriesKeys): P
  * One series for each key, in the order of the keys; `undefined` for a series that does not exist or that the
  * caller may not touch with `action`. Reads the catalog only for series that are not cached.
  */
-export async function resolveSeries(
+export function resolveSeries(
+  ctx: RequestContext,
+  keys: readonly SeriesKey[],
+  action: Action,
+): Promise<(SeriesRef | undefined)[]> {
+  return keys.length <= limits.idsPerQueryMax
+    ? resolveAtOnce(ctx, keys, action)
+    : resolveInParts(ctx, keys, action);
+}
+
+async function resolveInParts(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
   action: Action,
 ): Promise<(SeriesRef | undefined)[]> {
   const { idsPerQueryMax } = limits;
-  if (keys.length <= idsPerQueryMax) return resolveAtOnce(ctx, keys, action);
   const found: (SeriesRef | undefined)[] = [];
   for (let at = 0; at < keys.length; at += idsPerQueryMax) {
     for (const one of await resolveAtOnce(ctx, keys.slice(at, at + idsPerQueryMax), action)) found.push(one);
