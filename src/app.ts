@@ -291,7 +291,7 @@ function openCaches(
   const generations = new Generations();
   const seriesCache = new SeriesCache(generations);
   measureWritePlans(metrics.registry, () => seriesCache.planCounts);
-  const responseBuffers = { datapoints: datapointBuffers(), odata: pageBuffers() };
+  const responseBuffers = { ...datapointBuffers(), odata: pageBuffers() };
   const writing = { insertBuffers: new InsertBuffers(), influx: new InfluxState() };
   return { generations, seriesCache, ...writing, responseBuffers };
 }

@@ -12,6 +12,7 @@ import type { InfluxState } from "./influx/influx-state.ts";
 import type { BufferPool } from "./lib/buffer-pool.ts";
 import type { IdSource } from "./lib/ids.ts";
 import type { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
+import type { NumberRows } from "./lib/number-rows.ts";
 import type { RunningJobs } from "./lib/running-jobs.ts";
 import type { System } from "./lib/system.ts";
 import type { ModelHosting } from "./model-runner/model-runner.ts";
@@ -66,8 +67,12 @@ export interface Services {
   readonly influx: InfluxState;
   /** Buffers that the decoder of datapoint inserts uses again. */
   readonly insertBuffers: InsertBuffers;
-  /** Buffers of long responses, used again once a response is sent. */
-  readonly responseBuffers: { readonly datapoints: BufferPool; readonly odata: BufferPool };
+  /** Buffers of long responses, used again once a response is sent, and the loop that writes numbers. */
+  readonly responseBuffers: {
+    readonly datapoints: BufferPool;
+    readonly odata: BufferPool;
+    readonly numberRows: NumberRows;
+  };
   /** The server's public address, without a slash at its end; absent when it is where clients reach it. */
   readonly baseUrl?: string;
 }

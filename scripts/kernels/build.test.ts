@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kernelsSource as lineKernelSource } from "../../src/influx/line-kernel-binary.ts";
+import { kernelsSource as rowKernelSource } from "../../src/lib/number-rows-binary.ts";
 import { kernelsSource } from "../../src/storage/embedded-points/codec/kernels-binary.ts";
 import { sourceHash } from "./build.ts";
 
@@ -9,4 +10,5 @@ test("the compiled kernels are those of their sources", () => {
   const hint = "npm run kernels compiles them";
   assert.equal(kernelsSource, sourceHash("kernels.ts"), hint);
   assert.equal(lineKernelSource, sourceHash("lines.ts"), hint);
+  assert.equal(rowKernelSource, sourceHash("rows.ts"), hint);
 });

@@ -11,6 +11,7 @@ import { join } from "node:path";
 const targets = {
   "kernels.ts": "src/storage/embedded-points/codec/kernels-binary.ts",
   "lines.ts": "src/influx/line-kernel-binary.ts",
+  "rows.ts": "src/lib/number-rows-binary.ts",
 } as const;
 export type KernelSource = keyof typeof targets;
 

@@ -46,7 +46,7 @@ export function writeInteger(view: DataView, at: number, value: number): number 
 }
 
 /** Writes an integer from 0 to 999,999 as six digits. */
-export function writeSix(view: DataView, at: number, value: number): number {
+function writeSix(view: DataView, at: number, value: number): number {
   const thousands = (value / 1000) | 0;
   view.setInt32(at, padded[thousands]!, true);
   view.setInt32(at + 3, padded[value - thousands * 1000]!, true);

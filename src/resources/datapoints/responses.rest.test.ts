@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newContext } from "../../../test/support/context.ts";
 import { BufferPool } from "../../lib/buffer-pool.ts";
+import { NumberRows } from "../../lib/number-rows.ts";
 import { Continuation } from "../../rest/continuation.ts";
 import { openNaiveCatalog } from "../../storage/conformance/naive-catalog.ts";
 import { LimitedRows, type Rows } from "./limited-rows.ts";
@@ -28,7 +29,7 @@ const batch = (from: number): Rows => ({
 
 test("a read that fails after many points leaves no buffer in use", async () => {
   const datapoints = new CountingPool({ bytesMin: 2 ** 18, idleBytesMax: 2 ** 22 });
-  const responseBuffers = { datapoints, odata: datapoints };
+  const responseBuffers = { datapoints, odata: datapoints, numberRows: new NumberRows() };
   const ctx = newContext(openNaiveCatalog([]), { responseBuffers });
   let isBroken = true;
   const rows = new LimitedRows(100_000, async function* source() {

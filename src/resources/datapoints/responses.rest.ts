@@ -2,9 +2,9 @@
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { BufferPool } from "../../lib/buffer-pool.ts";
-import { type BufferWriter, BytesLiteral, withWriter } from "../../lib/buffer-writer.ts";
+import { type BufferWriter, withWriter } from "../../lib/buffer-writer.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
-import { numberBytesMax, writeInteger, writeNumber, writeSix } from "../../lib/number-text.ts";
+import { NumberRows, RowLayout } from "../../lib/number-rows.ts";
 import { bufferedChunks, prefetchedAll, streamOf } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { Continuation } from "../../rest/continuation.ts";
@@ -102,7 +102,8 @@ export function jsonResponse(
 ) {
   const rows = items.map((one) => one.rows);
   const bytesMax = items.reduce((sum, one) => sum + one.bytesMax, 0);
-  const write = (writer: BufferWriter) => itemsJson(writer, items, keyMember(version));
+  const { numberRows } = ctx.responseBuffers;
+  const write = (writer: BufferWriter) => itemsJson(numberRows, writer, items, keyMember(version));
   return writeResponse(ctx, jsonType, { rows, continuation, bytesMax, write });
 }
 
@@ -145,7 +146,8 @@ export function dataFrameResponse(
   const header = columns.map(({ series, aggregate }) =>
     cellText(`${series.name}|${aggregate.toLowerCase()}`),
   );
-  const write = (writer: BufferWriter) => dataFrameCsv(writer, header, rows.read());
+  const { numberRows } = ctx.responseBuffers;
+  const write = (writer: BufferWriter) => dataFrameCsv(numberRows, writer, header, rows.read());
   const bytesMax = limit * columns.length * cellBytes;
   return writeResponse(ctx, `${csvType}; charset=utf-8`, { rows: [rows], continuation, bytesMax, write });
 }
@@ -156,8 +158,10 @@ const chunkBytes = limits.responseChunkBytes;
  * The buffers of responses. A buffer is sent once it has `chunkBytes`, and has space for the rows of one more
  * step.
  */
-export const datapointBuffers = (): BufferPool =>
-  new BufferPool({ bytesMin: 2 * chunkBytes, idleBytesMax: 12 * 2 ** 20 });
+export const datapointBuffers = () => ({
+  datapoints: new BufferPool({ bytesMin: 2 * chunkBytes, idleBytesMax: 12 * 2 ** 20 }),
+  numberRows: new NumberRows(),
+});
 
 /** The content of a response. If it is cut at a limit, `continuation` makes the cursor of the rest. */
 interface ResponseContent {
@@ -217,13 +221,12 @@ async function* messageBytes(writer: BufferWriter, result: SeriesResult): AsyncG
   if (writer.at > 0) yield writer.takeWritten();
 }
 
-/** Rows written between two checks of the chunk's length; a string can be long. */
-const rowsPerStep = { numbers: 256, strings: 1 };
 /** Series that are read while another one is written. Each has two pages of points in memory. */
 const prefetchedSeries = 2;
 
 /** `{"data":{"items":[{"name":...,"datapoints":[{"timestamp":...,...},...]},...]}}` */
 async function* itemsJson(
+  numberRows: NumberRows,
   writer: BufferWriter,
   items: readonly NamedRows[],
   nameMember: string,
@@ -233,11 +236,14 @@ async function* itemsJson(
     one.read(),
   )) {
     writer.string(`{"${nameMember}":${JSON.stringify(name)},"datapoints":[`);
+    const layout = layoutOf(members);
     for await (const rows of batches) {
-      const { write, step } = rowWriter(writer, rows, members);
-      for (let from = 0; from < rows.times.length; from += step) {
+      const to = rows.times.length;
+      for (let from = 0; from < to; ) {
         if (writer.at >= chunkBytes) yield writer.takeWritten();
-        write({ from, to: Math.min(from + step, rows.times.length) });
+        from = areNumbers(rows)
+          ? numberRows.write(writer, layout, columnsOf(rows, members), { from, to })
+          : writeString(writer, rows, from);
       }
     }
     dropComma(writer);
@@ -249,134 +255,52 @@ async function* itemsJson(
 }
 
 const commaByte = 44;
-const closeBraceByte = 125;
-const lineFeedByte = 10;
 
 /** Removes the comma after the last element. A chunk never ends between that comma and this call. */
 function dropComma(writer: BufferWriter): void {
   if (writer.bytes[writer.at - 1] === commaByte) writer.at -= 1;
 }
 
-interface RowRange {
-  readonly from: number;
-  readonly to: number;
-}
+/** A cell that JSON has no number for is left out. */
+const layoutOf = (members: NamedRows["members"]): RowLayout =>
+  new RowLayout({
+    start: '{"timestamp":',
+    labels: members.flat().map((member) => `,"${member}":`),
+    end: "},",
+    isTable: false,
+  });
 
-function rowWriter(writer: BufferWriter, rows: Rows, members: readonly (readonly string[])[]) {
-  const { times, columns } = rows;
-  const [values] = columns;
-  if (values !== undefined && !(values instanceof Float64Array))
-    return {
-      step: rowsPerStep.strings,
-      write: (part: RowRange) => writeStrings(writer, { times, values }, part),
-    };
-  const cells = (columns as readonly Float64Array[]).flatMap((column, i) =>
-    members[i]!.map((member): Cell => ({ label: new BytesLiteral(`,"${member}":`), column })),
-  );
-  return {
-    step: rowsPerStep.numbers,
-    write: (part: RowRange) => writeNumbers(writer, { times, cells }, part),
-  };
-}
+const areNumbers = (rows: Rows): rows is Rows<Float64Array> => rows.columns[0] instanceof Float64Array;
 
-interface Cell {
-  readonly label: BytesLiteral;
-  readonly column: Float64Array;
-}
+/** With a column for each member. */
+const columnsOf = ({ times, columns }: Rows<Float64Array>, members: NamedRows["members"]) => ({
+  times,
+  columns: columns.flatMap((column, i) => members[i]!.map(() => column)),
+});
 
-const rowStart = new BytesLiteral('{"timestamp":');
-/** The times of 13 digits: from 2001 to 2286. */
-const thirteenDigits = { from: 1e12, below: 1e13 };
-const stemBytes = rowStart.length + 7;
-const stemMs = 1e6;
-/** The brace and the comma after a row, as one 16-bit number. */
-const rowEnd = commaByte * 256 + closeBraceByte;
-
-/**
- * Leaves out cells that JSON has no number for. The stem is the start of a row up to the last six digits of
- * its time. It is mostly the same as in the row before and is then copied as three 64-bit words: 42 ns for a
- * row, against 70 ns with all digits.
- */
-function writeNumbers(
-  writer: BufferWriter,
-  { times, cells }: { times: Float64Array; cells: readonly Cell[] },
-  { from, to }: RowRange,
-): void {
-  const rowBytesMax = cells.reduce((sum, { label }) => sum + label.length + numberBytesMax, stemBytes + 20);
-  writer.ensure((to - from) * rowBytesMax);
-  const { view } = writer;
-  let { at } = writer;
-  let stemStartMs = Number.NaN;
-  let [first, second, third] = [0, 0, 0];
-  for (let row = from; row < to; row += 1) {
-    const timeMs = times[row]!;
-    const restMs = timeMs - stemStartMs;
-    if (restMs >= 0 && restMs < stemMs) {
-      view.setFloat64(at, first, true);
-      view.setFloat64(at + 8, second, true);
-      view.setFloat64(at + stemBytes - 8, third, true);
-      at = writeSix(view, at + stemBytes, restMs);
-    } else {
-      const start = at;
-      at = writeInteger(view, rowStart.write(view, at), timeMs);
-      const hasThirteenDigits = timeMs >= thirteenDigits.from && timeMs < thirteenDigits.below;
-      stemStartMs = hasThirteenDigits ? Math.floor(timeMs / stemMs) * stemMs : Number.NaN;
-      first = view.getFloat64(start, true);
-      second = view.getFloat64(start + 8, true);
-      third = view.getFloat64(start + stemBytes - 8, true);
-    }
-    for (let i = 0; i < cells.length; i += 1) {
-      const { label, column } = cells[i]!;
-      const value = column[row]!;
-      if (Number.isFinite(value)) at = writeNumber(view, label.write(view, at), value);
-    }
-    view.setInt16(at, rowEnd, true);
-    at += 2;
-  }
-  writer.at = at;
-}
-
-function writeStrings(
-  writer: BufferWriter,
-  { times, values }: { times: Float64Array; values: readonly string[] },
-  { from, to }: RowRange,
-): void {
-  for (let row = from; row < to; row += 1)
-    writer.string(`{"timestamp":${times[row]},"value":${JSON.stringify(values[row])}},`);
+/** Returns the index of the next row: a string can be long. */
+function writeString(writer: BufferWriter, { times, columns }: Rows, row: number): number {
+  writer.string(`{"timestamp":${times[row]},"value":${JSON.stringify(columns[0]![row])}},`);
+  return row + 1;
 }
 
 /**
  * Writes a header of `timestamp` and these names, then a line for each row. A cell without a value is empty.
  */
 async function* dataFrameCsv(
+  numberRows: NumberRows,
   writer: BufferWriter,
   header: readonly string[],
   batches: AsyncGenerator<DataFrameRows>,
 ): AsyncGenerator<Buffer> {
   writer.string(`${["timestamp", ...header].map(csvCell).join(",")}\n`);
-  for await (const { times, columns } of batches) {
-    for (let row = 0; row < times.length; row += 1) {
+  const layout = new RowLayout({ start: "", labels: header.map(() => ","), end: "\n", isTable: true });
+  for await (const rows of batches) {
+    const to = rows.times.length;
+    for (let from = 0; from < to; ) {
       if (writer.at >= chunkBytes) yield writer.takeWritten();
-      writeRow(writer, times[row]!, { columns, row });
+      from = numberRows.write(writer, layout, rows, { from, to });
     }
   }
   yield writer.takeWritten();
-}
-
-function writeRow(
-  writer: BufferWriter,
-  timeMs: number,
-  { columns, row }: { columns: readonly Float64Array[]; row: number },
-): void {
-  writer.ensure((columns.length + 1) * (numberBytesMax + 1) + 1);
-  const { view } = writer;
-  let at = writeInteger(view, writer.at, timeMs);
-  for (const column of columns) {
-    view.setUint8(at, commaByte);
-    at += 1;
-    const value = column[row]!;
-    if (Number.isFinite(value)) at = writeNumber(view, at, value);
-  }
-  view.setUint8(at, lineFeedByte);
-  writer.at = at + 1;
 }
