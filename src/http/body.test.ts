@@ -47,3 +47,14 @@ test("a body of which nothing arrives is refused and holds nothing, unless it wa
   assert.equal(budget.open("d").resize(total, patient), undefined, "all memory is free");
   mock.timers.reset();
 });
+
+test("a body of one chunk is freed after its last use", async () => {
+  const budget = new MemoryBudget(sizes);
+  const { stream, body } = arriving(40_000, budget);
+  stream.end(Buffer.alloc(40_000, "x"));
+  const { bytes, reservation, reuse } = await body;
+  assert.equal(bytes.toString(), "x".repeat(40_000));
+  reuse();
+  assert.equal(bytes.length, 0);
+  reservation.release();
+});

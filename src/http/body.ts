@@ -62,14 +62,15 @@ export async function readBody(
   const isCompressed = isGzip(headers["content-encoding"]);
   requireUtf8Charset(headers["content-type"]);
   const arriving = new ArrivingBody(buffers, reservation, { announced, bytesMax });
-  const giveBack = () => arriving.giveBack();
+  const giveBack = () => arriving.giveBack({ isDone: false });
   try {
     const received = await arriving.from(request, signal);
-    if (!isCompressed || received.length === 0) return { bytes: received, reservation, reuse: giveBack };
+    const reuse = () => arriving.giveBack({ isDone: true });
+    if (!isCompressed || received.length === 0) return { bytes: received, reservation, reuse };
     const bytes = await inflated(received, { bytesMax, reservation, signal });
     giveBack();
     await reservation.resize(bytes.length, signal);
-    return { bytes, reservation, reuse: () => {} };
+    return { bytes, reservation, reuse: () => freeChunk(bytes) };
   } catch (problem) {
     giveBack();
     reservation.release();
@@ -107,6 +108,8 @@ class ArrivingBody {
   #bytes = 0;
   /** Collects a large body of known length, after enough of it has arrived. */
   #buffer: Buffer | undefined;
+  /** The whole body, if no buffer of the pool has it. */
+  #joined: Buffer | undefined;
 
   constructor(
     buffers: BufferPool,
@@ -175,13 +178,19 @@ class ArrivingBody {
 
   #whole(): Buffer {
     if (this.#buffer) return this.#buffer;
-    return joined(this.#chunks, this.#bytes);
+    this.#joined = joined(this.#chunks, this.#bytes);
+    return this.#joined;
   }
 
-  /** Returns the buffer to the pool; call after the last use of the bytes. */
-  giveBack(): void {
+  /**
+   * Returns the buffer to the pool; call after the last use of the bytes. `isDone`: no other thread reads
+   * them either, as one may that inflates them. Then a body without such a buffer is freed.
+   */
+  giveBack({ isDone }: { readonly isDone: boolean }): void {
     if (this.#buffer) this.#pool.putBack(this.#buffer);
+    if (isDone && this.#joined) freeChunk(this.#joined);
     this.#buffer = undefined;
+    this.#joined = undefined;
   }
 }
 

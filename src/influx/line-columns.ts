@@ -79,7 +79,10 @@ function doubled<Column extends Float64Array | Uint32Array>(column: Column): Col
   return larger;
 }
 
-/** Columns that no request uses, at most two. One for each server. */
+/** Of columns without a request. A writer often has so many connections; new columns grow step by step. */
+const idleMax = 4;
+
+/** Columns that no request uses. One for each server. */
 export class LineColumnsPool {
   readonly #idle: LineColumns[] = [];
 
@@ -89,6 +92,6 @@ export class LineColumnsPool {
 
   putBack(columns: LineColumns): void {
     columns.clear();
-    if (this.#idle.length < 2) this.#idle.push(columns);
+    if (this.#idle.length < idleMax) this.#idle.push(columns);
   }
 }

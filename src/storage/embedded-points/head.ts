@@ -3,6 +3,7 @@
 // Points in order, the usual case, are appended. Points out of order are kept unsorted after the sorted ones.
 // A read or a flush sorts them, and so does an addition when there are more of them than sorted ones.
 
+import { freeChunk } from "../../lib/free-memory.ts";
 import {
   firstAtOrAfter,
   mergePoints,
@@ -197,10 +198,12 @@ export class Head {
     const capacity = Math.max(capacityMin, needed, Math.ceil(before * factor));
     const times = new Float64Array(capacity);
     times.set(this.#times.subarray(0, this.#count));
+    freeChunk(this.#times);
     this.#times = times;
     if (this.kind === stringKind) return;
     const values = new Float64Array(capacity);
     values.set((this.#values as Float64Array).subarray(0, this.#count));
+    freeChunk(this.#values as Float64Array);
     this.#values = values;
   }
 
@@ -225,6 +228,8 @@ export class Head {
       slicePoints(all, 0, this.#sorted),
       sortPoints(slicePoints(all, this.#sorted, this.#count)),
     );
+    freeChunk(all.times);
+    if (!Array.isArray(all.values)) freeChunk(all.values as Float64Array);
     this.#times = merged.times;
     this.#values = merged.values;
     this.#count = merged.times.length;

@@ -1,5 +1,6 @@
 // One shard of the store: the heads and blocks of its series. Only one thread uses it.
 
+import { freeChunk } from "../../lib/free-memory.ts";
 import { kindOf, numberKind, stringKind, type ValueKind } from "../point-columns.ts";
 import type {
   AggregateColumns,
@@ -95,7 +96,9 @@ export class Shard {
    * Applies this shard's part of a journal record. Copies the points: the record's bytes are free afterwards.
    */
   applyRecord(record: Uint8Array): void {
-    this.apply(readRecord(record, this.#isOwnSeries));
+    const change = readRecord(record, this.#isOwnSeries);
+    this.apply(change);
+    if (change.kind === "append") for (const runs of Object.values(change.batch)) freeChunk(runs.times);
   }
 
   /** Applies this shard's part of a change. Changes come in the order of the journal. */
