@@ -1,10 +1,16 @@
 // Bundles the program, and the process of a query, with the packages that they need, for
 // src/current-bundle.ts.
 import { rmSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
 import { type BundleName, bundleFolder, bundleSources, inputLine } from "../src/current-bundle.ts";
+
+/** The threads that every start needs; the program starts them from its bundle. */
+const threadSources = [
+  "src/storage/embedded-points/shard-worker.ts",
+  "src/storage/sql/dialects/sqlite/worker.ts",
+];
 
 /** npm writes it at each change of the installed packages. */
 const installedPackages = "node_modules/.package-lock.json";
@@ -16,10 +22,14 @@ export async function writeServerBundles(root: string): Promise<void> {
 async function writeBundle(root: string, name: BundleName): Promise<void> {
   const folder = join(root, bundleFolder(name));
   rmSync(folder, { recursive: true, force: true });
+  const threads = (name === "program" ? threadSources : []).map((path) => join(root, path));
   const bundle = await rolldown({
-    input: { [name]: join(root, bundleSources[name]) },
+    input: {
+      [name]: join(root, bundleSources[name]),
+      ...Object.fromEntries(threads.map((one) => [entryOf(one), one])),
+    },
     platform: "node",
-    plugins: [ownUrls],
+    plugins: [urlsOf(folder, threads)],
   });
   const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
   const { output } = await bundle.write({ dir: folder, format: "esm", ...names });
@@ -31,11 +41,20 @@ async function writeBundle(root: string, name: BundleName): Promise<void> {
   writeFileSync(join(folder, "inputs"), inputs.map((path) => inputLine(root, path)).join("\n"));
 }
 
-/** Threads, processes and data files are found beside the source, which is not bundled away. */
-const ownUrls: Plugin = {
-  name: "own-urls",
+/** A name for the file of a thread: `embedded-points-shard-worker`. */
+const entryOf = (thread: string) => `${basename(dirname(thread))}-${basename(thread, ".ts")}`;
+
+/** Other threads, processes and data files are found beside the source, which is not bundled away. */
+const urlsOf = (folder: string, threads: readonly string[]): Plugin => ({
+  name: "urls",
   transform(code, id) {
     if (!id.endsWith(".ts") || !code.includes("import.meta.url")) return null;
-    return code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href));
+    const href = (path: string) => JSON.stringify(pathToFileURL(path).href);
+    return code
+      .replaceAll(/(?<=new URL\()"(\.[^"]+)", import\.meta\.url/g, (given, path: string) => {
+        const thread = join(dirname(id), path);
+        return threads.includes(thread) ? href(join(folder, `${entryOf(thread)}.mjs`)) : given;
+      })
+      .replaceAll("import.meta.url", href(id));
   },
-};
+});
