@@ -119,6 +119,37 @@ it("a repeated query reads only the buckets that late points and blocks have cha
   shard.close();
 });
 
+it("a bucket with late points stays cached when others come before and after it", () => {
+  const { path, shard } = open();
+  const query = { series: pump, isStep: false, startMs: 0, endMs: 400_000, bucketMs: 2_000, limit: 1e6 };
+  const counts = () => shard.aggregate({ ...query, aggregates: ["count"] }).columns[0]!;
+  const add = (timeMs: number) => shard.apply({ kind: "append", batch: batchOf([pump, [[timeMs, 5_000]]]) });
+  shard.apply({ kind: "append", batch: batchOf([pump, randomPoints(pointCount, 50, 100)]) });
+  settle(shard, 1);
+  counts();
+  add(200_001);
+  counts();
+  const database = new DatabaseSync(path);
+  database.exec(`
+    UPDATE block SET header = zeroblob(8) WHERE first_ms BETWEEN 198000 AND 204000;
+    UPDATE data SET bytes = x'00' WHERE id IN (SELECT data_id FROM block WHERE header = zeroblob(8))`);
+  // More than a head remembers apart.
+  for (let more = 1; more < 50; more++) {
+    add(more * 100 + 1);
+    add(399_999 - more * 100);
+    const found = counts();
+    assert.equal(found[100], 21);
+    assert.equal(
+      found.reduce((sum, count) => sum + count, 0),
+      pointCount + 1 + 2 * more,
+    );
+  }
+  add(200_002);
+  assert.throws(counts, { failure: "points-damaged" });
+  database.close();
+  shard.close();
+});
+
 it("a cache without memory keeps nothing", () => {
   const cache = new BucketCache(0);
   const buckets = { startMs: 0, bucketMs: 1_000 };

@@ -21,7 +21,7 @@
 // Invalidation: adding or removing a block must call `invalidate` with its times. Points of the head need no
 // call: each cached bucket keeps the number of head points it includes and the version of the head, and a
 // read compares them with the head (`isFresh`). Entries are replaced, never edited, except
-// `noBlocksUntilMs`. Insert entries only outside of transactions, because a rollback does not undo them.
+// `noBlocksUntilMs` and `headVersion`. Insert entries only outside of transactions, because a rollback does not undo them.
 
 import type { SeriesId } from "../points.ts";
 import type { Summary } from "../summary.ts";
@@ -56,9 +56,10 @@ export interface CachedBucket extends BucketSummary {
   readonly startMs: number;
   /** Blocks have no point from the end of the bucket up to here. It is always the start of a bucket. */
   noBlocksUntilMs: number;
-  /** How many points of the head the summary includes, and the version of the head. */
+  /** How many points of the head the summary includes. */
   readonly headPoints: number;
-  readonly headVersion: number;
+  /** The latest version of the head that is known to have these points. */
+  headVersion: number;
 }
 
 /** Buckets of equal length, one of which starts at `startMs`. */
@@ -92,11 +93,18 @@ export class BucketGrid {
     return bucket?.startMs === startMs ? bucket : undefined;
   }
 
-  /** Whether the head has the same points in the bucket as when it was cached. */
-  isFresh({ startMs, headPoints, headVersion }: CachedBucket, head: Head | undefined): boolean {
+  /**
+   * Whether the head has the same points in the bucket as when it was cached. Then the bucket gets the version
+   * of the head: a head remembers a few of its changes apart, and older ones as one over all their times.
+   */
+  isFresh(bucket: CachedBucket, head: Head | undefined): boolean {
+    const { startMs, headPoints, headVersion } = bucket;
     const endMs = startMs + this.bucketMs;
     if ((head?.countBetween(startMs, endMs) ?? 0) !== headPoints) return false;
-    return headPoints === 0 || head!.isUnchanged(headVersion, endMs);
+    if (headPoints === 0) return true;
+    if (!head!.isUnchanged(headVersion, startMs, endMs)) return false;
+    bucket.headVersion = head!.version;
+    return true;
   }
 
   /** Start of the first cached bucket that starts at or after this time. */

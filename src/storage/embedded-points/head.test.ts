@@ -77,7 +77,7 @@ it(`equal numbers of points in an unchanged head are the same points, PROOF_SEED
         head.add({ times, values: Float64Array.from(times, random) }, 0, times.length);
       }
       for (const before of seen) {
-        const isUnchanged = head.isUnchanged(before.version, before.endMs);
+        const isUnchanged = head.isUnchanged(before.version, before.startMs, before.endMs);
         const now = seenIn(head, before.startMs, before.endMs);
         const isSame = before.points === now.points;
         const isSameCount = head.countBetween(before.startMs, before.endMs) === countOf(before.points);
@@ -87,7 +87,7 @@ it(`equal numbers of points in an unchanged head are the same points, PROOF_SEED
       }
       seen.push(seenIn(head, startMs, startMs + 10));
     }
-    assert.equal(new Head(1, numberKind, versions).isUnchanged(head.version, Infinity), false);
+    assert.equal(new Head(1, numberKind, versions).isUnchanged(head.version, 0, Infinity), false);
   }
   assert.ok(same > 0 && late > 0, "late points elsewhere leave others unchanged");
 });

@@ -24,7 +24,7 @@ const unsortedMin = 4096;
 const insertDistanceMax = 16;
 
 /** Changes that a head remembers; the older ones are remembered as one. */
-const changesMax = 8;
+const changesMax = 32;
 
 /** Numbers the heads of a shard and their changes, in order. */
 export class HeadVersions {
@@ -35,10 +35,11 @@ export class HeadVersions {
   }
 }
 
+/** No points but those from `fromMs` to `toMs` changed. */
 interface Change {
   readonly version: number;
-  /** Points before this time did not change. */
   readonly fromMs: number;
+  readonly toMs: number;
 }
 
 export class Head {
@@ -53,7 +54,7 @@ export class Head {
   #sorted: number;
   readonly #versions: HeadVersions;
   readonly #firstVersion: number;
-  /** Ascending by version and by time: a change is forgotten when a newer one is not after it. */
+  /** Ascending by version. A change is forgotten when the next one covers its times. */
   #changes: Change[] | undefined;
 
   /** With `copied`, the head has the points of another one, in order, and its version. */
@@ -85,23 +86,27 @@ export class Head {
   }
 
   /**
-   * Whether the head had the same points before `endMs` when it had this version, except for points that were
-   * added at its end or moved to blocks since. False for a version of another head of the series.
+   * Whether the head had the same points in [startMs, endMs) when it had this version, except for points that
+   * were added at its end or moved to blocks since. False for a version of another head of the series.
    */
-  isUnchanged(version: number, endMs: number): boolean {
+  isUnchanged(version: number, startMs: number, endMs: number): boolean {
     if (version < this.#firstVersion) return false;
-    const next = this.#changes?.find((one) => one.version > version);
-    return next === undefined || next.fromMs >= endMs;
+    const changes = this.#changes ?? [];
+    for (let at = changes.length - 1; at >= 0 && changes[at]!.version > version; at--)
+      if (changes[at]!.fromMs < endMs && changes[at]!.toMs >= startMs) return false;
+    return true;
   }
 
-  #changed(fromMs: number): void {
+  #changed(fromMs: number, toMs: number): void {
     this.#changes ??= [];
     const changes = this.#changes;
-    while (changes.length > 0 && changes.at(-1)!.fromMs >= fromMs) changes.pop();
-    changes.push({ version: this.#versions.next(), fromMs });
+    const isCovered = (one: Change | undefined) => one && one.fromMs >= fromMs && one.toMs <= toMs;
+    while (isCovered(changes.at(-1))) changes.pop();
+    changes.push({ version: this.#versions.next(), fromMs, toMs });
     if (changes.length <= changesMax) return;
-    const [oldest, { version }] = changes as [Change, Change];
-    changes.splice(0, 2, { version, fromMs: oldest.fromMs });
+    const [one, next] = changes as [Change, Change];
+    const both = { fromMs: Math.min(one.fromMs, next.fromMs), toMs: Math.max(one.toMs, next.toMs) };
+    changes.splice(0, 2, { version: next.version, ...both });
   }
 
   /** Adds copies of the points with indexes in [from, to), in any order of time. */
@@ -117,9 +122,12 @@ export class Head {
       this.#sorted = this.#count;
     }
     if (at === to) return;
-    let fromMs = Infinity;
-    for (let late = at; late < to; late++) fromMs = Math.min(fromMs, times[late]!);
-    this.#changed(fromMs);
+    let [fromMs, toMs] = [Infinity, -Infinity];
+    for (let late = at; late < to; late++) {
+      fromMs = Math.min(fromMs, times[late]!);
+      toMs = Math.max(toMs, times[late]!);
+    }
+    this.#changed(fromMs, toMs);
     this.#copy(points, at, to);
     if (this.#count - this.#sorted > Math.max(unsortedMin, this.#sorted)) this.#sortAll();
   }
@@ -136,7 +144,7 @@ export class Head {
     const first = Math.max(0, at - insertDistanceMax);
     while (at > first && own[at - 1]! >= timeMs) at--;
     if (at > 0 && at === first && own[at - 1]! >= timeMs) return false;
-    if (at < this.#count) this.#changed(timeMs);
+    if (at < this.#count) this.#changed(timeMs, timeMs);
     const isTaken = at < this.#count && own[at] === timeMs;
     if (!isTaken) this.#openSlot(at);
     own[at] = timeMs;
@@ -186,7 +194,7 @@ export class Head {
     const { times } = this.points();
     const from = firstAtOrAfter(times, startMs);
     const to = firstAtOrAfter(times, endMs, from);
-    if (to > from) this.#changed(startMs);
+    if (to > from) this.#changed(startMs, endMs);
     this.remove(from, to);
   }
 
