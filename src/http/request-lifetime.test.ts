@@ -54,3 +54,25 @@ test("a client that disconnected before its request had a lifetime ends it at on
     assert.equal(timers(), before);
     await assert.rejects(lifetime.within(new Promise(() => undefined)), ClientGone);
   }));
+
+test("a response that the kernel has taken as a whole has no deadline", () =>
+  withRequest(async (response) => {
+    const before = timers();
+    const lifetime = new RequestLifetime(response, deadlines);
+    response.end("short");
+    lifetime.sending();
+    assert.notEqual(response.socket!.timeout, deadlines.idleMs);
+    await once(response, "close");
+    assert.equal(timers(), before);
+    assert.equal(lifetime.signal.aborted, false);
+  }));
+
+test("a response that its client does not read has one", () =>
+  withRequest(async (response, disconnect) => {
+    const lifetime = new RequestLifetime(response, deadlines);
+    response.end(Buffer.alloc(64 * 2 ** 20));
+    lifetime.sending();
+    assert.equal(response.socket!.timeout, deadlines.idleMs);
+    await disconnect();
+    assert.ok(lifetime.signal.reason instanceof ClientGone);
+  }));

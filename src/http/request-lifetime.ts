@@ -73,7 +73,8 @@ export class RequestLifetime {
   sending(): void {
     const { idleMs, sendMs } = this.#deadlines;
     const response = this.#response;
-    if (this.#hasEnded || response.writableFinished) return;
+    const isSent = response.writableEnded && response.writableLength === 0;
+    if (this.#hasEnded || isSent) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => response.destroy(), sendMs);
     const { socket } = response;

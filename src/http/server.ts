@@ -48,7 +48,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     genReqId: nextRequestId,
     routerOptions,
     requestTimeout: limits.uploadMsMax,
-    http: { maxHeaderSize: limits.headBytesMax, requireHostHeader: false },
+    // Without a body, the events of its stream would cost a request as much as its routing.
+    http: { maxHeaderSize: limits.headBytesMax, requireHostHeader: false, optimizeEmptyRequests: true },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     frameworkErrors: (problem, request, reply) => {

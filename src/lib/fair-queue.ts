@@ -42,8 +42,9 @@ export class FairQueue<Item> {
 
   /** Adds the time that an item of the caller took. Call it before the next `take`. */
   served(caller: string, tookMs: number): void {
-    if (this.#size === 0) this.#callers.clear();
-    else this.#of(caller).servedMs += tookMs;
+    if (this.#size === 0) {
+      if (this.#callers.size > 0) this.#callers.clear();
+    } else this.#of(caller).servedMs += tookMs;
   }
 
   /** A caller that is not ahead of the others equals a new one. */

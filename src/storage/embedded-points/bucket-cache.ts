@@ -20,8 +20,8 @@
 //
 // Invalidation: adding or removing a block must call `invalidate` with its times. Points of the head need no
 // call: each cached bucket keeps the number of head points it includes and the version of the head, and a
-// read compares them with the head (`isFresh`). Entries are replaced, never edited, except
-// `noBlocksUntilMs` and `headVersion`. Insert entries only outside of transactions, because a rollback does not undo them.
+// read compares them with the head (`isFresh`). Entries are replaced, never edited, except `noBlocksUntilMs`
+// and `headVersion`. Insert entries only outside of transactions, because a rollback does not undo them.
 
 import type { SeriesId } from "../points.ts";
 import type { Summary } from "../summary.ts";
@@ -94,8 +94,9 @@ export class BucketGrid {
   }
 
   /**
-   * Whether the head has the same points in the bucket as when it was cached. Then the bucket gets the version
-   * of the head: a head remembers a few of its changes apart, and older ones as one over all their times.
+   * Whether the head has the same points in the bucket as when it was cached. Then the bucket gets the
+   * version of the head: a head remembers a few of its changes apart, and older ones as one over all their
+   * times.
    */
   isFresh(bucket: CachedBucket, head: Head | undefined): boolean {
     const { startMs, headPoints, headVersion } = bucket;
