@@ -1,9 +1,9 @@
 // `--codecs`: measures the bits per point in blocks for published vectors, next to the published results.
 import { constants, zstdCompressSync } from "node:zlib";
 import { decodeBlock, encodeBlock } from "../src/storage/embedded-points/block.ts";
-import { Kernels } from "../src/storage/embedded-points/codec/kernels.ts";
 import { writeNumbers } from "../src/storage/embedded-points/codec/numbers.ts";
 import { writeTimes } from "../src/storage/embedded-points/codec/times.ts";
+import { Kernels } from "../src/storage/kernels.ts";
 import {
   type DataSet,
   hasDataSets,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kernelsSource as lineKernelSource } from "../../src/influx/line-kernel-binary.ts";
 import { kernelsSource as rowKernelSource } from "../../src/lib/number-rows-binary.ts";
-import { kernelsSource } from "../../src/storage/embedded-points/codec/kernels-binary.ts";
+import { kernelsSource } from "../../src/storage/kernels-binary.ts";
 import { sourceHash } from "./build.ts";
 
 test("the compiled kernels are those of their sources", () => {

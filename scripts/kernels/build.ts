@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 /** The module that is made of each source. */
 const targets = {
-  "kernels.ts": "src/storage/embedded-points/codec/kernels-binary.ts",
+  "kernels.ts": "src/storage/kernels-binary.ts",
   "lines.ts": "src/influx/line-kernel-binary.ts",
   "rows.ts": "src/lib/number-rows-binary.ts",
 } as const;

@@ -1,8 +1,8 @@
 // The loops over the points of a block, compiled to WebAssembly: `npm run kernels` writes them to
-// src/storage/embedded-points/codec/kernels-binary.ts. The language is AssemblyScript, TypeScript with the
+// src/storage/kernels-binary.ts. The language is AssemblyScript, TypeScript with the
 // types of WebAssembly.
 //
-// Arguments that are places in memory have the type usize. The caller (codec/kernels.ts) passes places with
+// Arguments that are places in memory have the type usize. The caller (src/storage/kernels.ts) passes places with
 // enough memory; eight bytes before and after packed bits may be read, too. Results have the bits that
 // FORMAT.md defines: no calculation is reordered.
 
@@ -388,4 +388,428 @@ export function summarise(times: usize, values: usize, count: i32, summary: usiz
   store<f64>(summary, lineSquares / 3.0, 96);
   store<f64>(summary, stepMean, 104);
   store<f64>(summary, stepSquares, 112);
+}
+
+/** Bits of `Aggregation.wants`. */
+const isStep: i32 = 1;
+const wantsValues: i32 = 2;
+const wantsValueSquares: i32 = 4;
+const wantsTime: i32 = 8;
+const wantsTimeSquares: i32 = 16;
+const wantsVariation: i32 = 32;
+const wantsLine: i32 = 64;
+const wantsStep: i32 = 128;
+
+/**
+ * The state of an aggregation, which src/storage/aggregation.ts describes: it sets the first fields. The
+ * numbers of the functions follow it, in four bytes each.
+ */
+@unmanaged
+class Aggregation {
+  startMs: f64;
+  endMs: f64;
+  bucketMs: f64;
+  wants: i32;
+  /** Number of functions. */
+  functions: i32;
+  /** The place of the rows of this call, and their number. A column has space for `capacity`. */
+  rowsAt: i32;
+  capacity: i32;
+  rows: i32;
+  hasLast: i32;
+  isOpen: i32;
+  unused: i32;
+  lastMs: f64;
+  lastValue: f64;
+  completedByMs: f64;
+  nextMs: f64;
+  bucketStartMs: f64;
+  count: f64;
+  variation: f64;
+  interpolation: f64;
+  stepInterpolation: f64;
+  firstMs: f64;
+  firstValue: f64;
+  // Of the values of the open bucket.
+  valueCount: f64;
+  min: f64;
+  max: f64;
+  sum: f64;
+  mean: f64;
+  squares: f64;
+  // Of the interpolated series in it.
+  ms: f64;
+  timeMean: f64;
+  timeSquares: f64;
+}
+
+function isWanted(all: Aggregation, bit: i32): bool {
+  return (all.wants & bit) !== 0;
+}
+
+/** The first column has the times, and the others follow it. */
+function storeCell(all: Aggregation, column: i32, value: f64): void {
+  store<f64>((all.rowsAt as usize) + (((column * all.capacity + all.rows) as usize) << 3), value);
+}
+
+function functionAt(all: Aggregation, index: i32): i32 {
+  return load<i32>(changetype<usize>(all) + offsetof<Aggregation>() + ((index as usize) << 2));
+}
+
+/** As `TimeStats.add`. */
+function addTime(all: Aggregation, ms: f64, mean: f64, squares: f64): void {
+  if (ms <= 0) return;
+  if (all.ms === 0) {
+    all.ms = ms;
+    all.timeMean = mean;
+    all.timeSquares = squares;
+    return;
+  }
+  const whole = all.ms + ms;
+  const distance = mean - all.timeMean;
+  all.timeSquares += squares + distance * distance * ((all.ms / whole) * ms);
+  all.timeMean += distance * (ms / whole);
+  all.ms = whole;
+}
+
+/** As `ValueStats.add`. */
+function addValues(
+  all: Aggregation,
+  count: f64,
+  min: f64,
+  max: f64,
+  sum: f64,
+  mean: f64,
+  squares: f64,
+): void {
+  if (all.valueCount === 0) {
+    all.valueCount = count;
+    all.min = min;
+    all.max = max;
+    all.sum = sum;
+    all.mean = mean;
+    all.squares = squares;
+    return;
+  }
+  if (min < all.min) all.min = min;
+  if (max > all.max) all.max = max;
+  const whole = all.valueCount + count;
+  const distance = mean - all.mean;
+  all.squares += squares + distance * distance * ((all.valueCount / whole) * count);
+  all.mean += distance * (count / whole);
+  all.sum += sum;
+  all.valueCount = whole;
+}
+
+/** Adds a segment of the interpolated series to the open bucket: a line, or for a step series `from`. */
+function addSegment(all: Aggregation, ms: f64, from: f64, to: f64): void {
+  if (isWanted(all, isStep)) {
+    addTime(all, ms, from, 0);
+    return;
+  }
+  const change = to - from;
+  addTime(all, ms, from / 2 + to / 2, ((change * change) / 12) * ms);
+  all.variation += abs<f64>(change);
+}
+
+function interpolate(all: Aggregation, atMs: f64, nextMs: f64, nextValue: f64): f64 {
+  if (atMs === nextMs) return nextValue;
+  if (isWanted(all, isStep)) return all.lastValue;
+  const share = (atMs - all.lastMs) / (nextMs - all.lastMs);
+  return all.lastValue + (nextValue - all.lastValue) * share;
+}
+
+/** By the order of src/storage/points.ts. */
+function functionValue(all: Aggregation, code: i32): f64 {
+  switch (code) {
+    case 0:
+      // Without a length, the interpolated series has only the one point.
+      return all.ms > 0 ? all.timeMean : all.lastValue;
+    case 1:
+      return all.max;
+    case 2:
+      return all.min;
+    case 3:
+      return all.count;
+    case 4:
+      return all.sum;
+    case 5:
+      return all.interpolation;
+    case 6:
+      return all.stepInterpolation;
+    case 7:
+      return all.ms > 0 ? all.timeSquares / all.ms : 0;
+    case 8:
+      return all.squares / all.valueCount;
+    case 9:
+      return all.variation;
+    case 10:
+      return all.firstMs;
+    case 11:
+      return all.firstValue;
+    case 12:
+      return all.lastMs;
+    case 13:
+      return all.lastValue;
+    default:
+      return all.ms;
+  }
+}
+
+function closeBucket(all: Aggregation): void {
+  all.isOpen = 0;
+  let hasValue = false;
+  for (let index = 0; index < all.functions; index++) {
+    const value = functionValue(all, functionAt(all, index));
+    storeCell(all, index + 1, value);
+    hasValue = hasValue || value - value === 0;
+  }
+  if (!hasValue) return;
+  storeCell(all, 0, all.bucketStartMs);
+  all.rows++;
+}
+
+function addEmptyRow(all: Aggregation, interpolation: f64): void {
+  storeCell(all, 0, all.nextMs);
+  for (let index = 0; index < all.functions; index++) {
+    const code = functionAt(all, index);
+    storeCell(all, index + 1, code === 5 ? interpolation : code === 6 ? all.lastValue : NaN);
+  }
+  all.rows++;
+  all.nextMs += all.bucketMs;
+}
+
+/** Completes the buckets before `untilMs`, or some of them, with the interpolation to the next point. */
+function completeBuckets(all: Aggregation, untilMs: f64, nextMs: f64, nextValue: f64): void {
+  if (all.isOpen !== 0) {
+    const endMs = all.bucketStartMs + all.bucketMs;
+    addSegment(all, endMs - all.lastMs, all.lastValue, interpolate(all, endMs, nextMs, nextValue));
+    closeBucket(all);
+  }
+  if (!isWanted(all, wantsLine | wantsStep)) return;
+  while (all.nextMs < untilMs && all.rows < all.capacity)
+    addEmptyRow(all, interpolate(all, all.nextMs, nextMs, nextValue));
+}
+
+function openBucket(all: Aggregation, startMs: f64, timeMs: f64, value: f64): void {
+  all.isOpen = 1;
+  all.bucketStartMs = startMs;
+  all.nextMs = startMs + all.bucketMs;
+  all.count = 0;
+  all.variation = 0;
+  all.valueCount = 0;
+  all.min = NaN;
+  all.max = NaN;
+  all.sum = 0;
+  all.mean = 0;
+  all.squares = 0;
+  all.ms = 0;
+  all.timeMean = 0;
+  all.timeSquares = 0;
+  all.firstMs = timeMs;
+  all.firstValue = value;
+  const isAtStart = timeMs === startMs;
+  all.interpolation = isAtStart ? value : NaN;
+  all.stepInterpolation = isAtStart ? value : all.lastValue;
+  if (isAtStart || all.hasLast === 0) return;
+  all.interpolation = interpolate(all, startMs, timeMs, value);
+  addSegment(all, timeMs - startMs, all.interpolation, value);
+  if (isWanted(all, isStep)) all.variation += abs<f64>(value - all.lastValue);
+}
+
+/**
+ * Advances along the interpolated series from the last point to this one. Completes the buckets before it and
+ * opens its own. Returns false when there is no space for more rows: then call it again.
+ */
+function advanceTo(all: Aggregation, timeMs: f64, value: f64): bool {
+  all.completedByMs = timeMs;
+  if (all.isOpen !== 0 && timeMs < all.bucketStartMs + all.bucketMs) {
+    addSegment(all, timeMs - all.lastMs, all.lastValue, value);
+    // The step happens at the point itself, which is inside the bucket.
+    if (isWanted(all, isStep)) all.variation += abs<f64>(value - all.lastValue);
+    return true;
+  }
+  const startMs = all.startMs + floor<f64>((timeMs - all.startMs) / all.bucketMs) * all.bucketMs;
+  if (all.hasLast !== 0) completeBuckets(all, startMs, timeMs, value);
+  if (all.rows >= all.capacity) return false;
+  openBucket(all, startMs, timeMs, value);
+  return true;
+}
+
+function remember(all: Aggregation, timeMs: f64, value: f64): void {
+  all.hasLast = 1;
+  all.lastMs = timeMs;
+  all.lastValue = value;
+}
+
+/** Adds the lines between the points before `endMs`, without their squares. Returns the end of the points. */
+function addLines(all: Aggregation, times: usize, values: usize, last: usize, endMs: f64): usize {
+  const firstMs = load<f64>(times);
+  const base = load<f64>(values);
+  let lastMs = firstMs;
+  let lastHalf: f64 = 0;
+  let above: f64 = 0;
+  let at = times + 8;
+  for (; at < last; at += 8) {
+    const timeMs = load<f64>(at);
+    if (timeMs >= endMs) break;
+    const half = (load<f64>(values + (at - times)) - base) * 0.5;
+    above += (lastHalf + half) * (timeMs - lastMs);
+    lastMs = timeMs;
+    lastHalf = half;
+  }
+  const ms = lastMs - firstMs;
+  if (ms > 0) addTime(all, ms, base + above / ms, 0);
+  return at;
+}
+
+/** Adds everything of the points before `endMs` but squares, to `all` or to these. Returns their end. */
+function addAll(all: Aggregation, times: usize, values: usize, last: usize, endMs: f64): usize {
+  const firstMs = load<f64>(times);
+  const base = load<f64>(values);
+  let min = f64x2.splat(base);
+  let max = min;
+  let sum: f64 = 0.0 + base;
+  let variation: f64 = 0;
+  let above: f64 = 0;
+  let lineAbove: f64 = 0;
+  let stepAbove: f64 = 0;
+  let lastMs = firstMs;
+  let before = base;
+  let lastAbove: f64 = 0;
+  let at = times + 8;
+  for (; at < last; at += 8) {
+    const timeMs = load<f64>(at);
+    if (timeMs >= endMs) break;
+    const value = load<f64>(values + (at - times));
+    const stepMs = timeMs - lastMs;
+    const valueAbove = value - base;
+    min = f64x2.pmin(min, f64x2.splat(value));
+    max = f64x2.pmax(max, f64x2.splat(value));
+    sum += value;
+    variation += abs<f64>(value - before);
+    above += valueAbove;
+    lineAbove += (lastAbove * 0.5 + valueAbove * 0.5) * stepMs;
+    stepAbove += lastAbove * stepMs;
+    lastMs = timeMs;
+    before = value;
+    lastAbove = valueAbove;
+  }
+  all.variation += variation;
+  const count = ((at - times) >> 3) as f64;
+  const mean = base + above / count;
+  const squares = isWanted(all, wantsValueSquares) ? valueSquares(values, values + (at - times), mean) : 0;
+  addValues(all, count, f64x2.extract_lane(min, 0), f64x2.extract_lane(max, 0), sum, mean, squares);
+  const ms = lastMs - firstMs;
+  if (ms <= 0) return at;
+  const isSquared = isWanted(all, wantsTimeSquares);
+  if (isWanted(all, isStep)) {
+    const stepMean = base + stepAbove / ms;
+    addTime(all, ms, stepMean, isSquared ? stepSquares(times, values, at, stepMean) : 0);
+  } else {
+    const lineMean = base + lineAbove / ms;
+    addTime(all, ms, lineMean, isSquared ? lineSquares(times, values, at, lineMean) : 0);
+  }
+  return at;
+}
+
+function valueSquares(values: usize, last: usize, mean: f64): f64 {
+  let squares: f64 = 0;
+  for (let at = values; at < last; at += 8) {
+    const distance = load<f64>(at) - mean;
+    squares += distance * distance;
+  }
+  return squares;
+}
+
+function lineSquares(times: usize, values: usize, last: usize, mean: f64): f64 {
+  let squares: f64 = 0;
+  let lastMs = load<f64>(times);
+  let before = load<f64>(values) - mean;
+  for (let at = times + 8; at < last; at += 8) {
+    const timeMs = load<f64>(at);
+    const next = load<f64>(values + (at - times)) - mean;
+    squares += (before * before + before * next + next * next) * (timeMs - lastMs);
+    lastMs = timeMs;
+    before = next;
+  }
+  return squares / 3;
+}
+
+function stepSquares(times: usize, values: usize, last: usize, mean: f64): f64 {
+  let squares: f64 = 0;
+  let lastMs = load<f64>(times);
+  let before = load<f64>(values) - mean;
+  for (let at = times + 8; at < last; at += 8) {
+    const timeMs = load<f64>(at);
+    squares += before * before * (timeMs - lastMs);
+    lastMs = timeMs;
+    before = load<f64>(values + (at - times)) - mean;
+  }
+  return squares;
+}
+
+/** Counts the points before `endMs`. Returns their end. */
+function endOfBucket(times: usize, last: usize, endMs: f64): usize {
+  let at = times + 8;
+  while (at < last && load<f64>(at) < endMs) at += 8;
+  return at;
+}
+
+/** Adds the points to the aggregation. Returns how many: fewer than `count` when it has no space for rows. */
+export function aggregatePoints(state: usize, times: usize, values: usize, count: i32): i32 {
+  const all = changetype<Aggregation>(state);
+  const last = times + ((count as usize) << 3);
+  const needsSteps = isWanted(all, wantsTime) && isWanted(all, isStep);
+  const needsAll = needsSteps || isWanted(all, wantsValues | wantsTimeSquares | wantsVariation);
+  let at = times;
+  while (at < last && all.rows < all.capacity) {
+    const from = values + (at - times);
+    if (!advanceTo(all, load<f64>(at), load<f64>(from))) break;
+    const endMs = all.bucketStartMs + all.bucketMs;
+    const end = needsAll
+      ? addAll(all, at, from, last, endMs)
+      : isWanted(all, wantsTime)
+        ? addLines(all, at, from, last, endMs)
+        : endOfBucket(at, last, endMs);
+    all.count += ((end - at) >> 3) as f64;
+    remember(all, load<f64>(end - 8), load<f64>(values + (end - 8 - times)));
+    at = end;
+  }
+  return ((at - times) >> 3) as i32;
+}
+
+/** Adds the summary of points in one bucket. Returns whether there was space for the rows before it. */
+export function aggregateSummary(state: usize, summary: usize): bool {
+  const all = changetype<Aggregation>(state);
+  const firstMs = load<f64>(summary, 8);
+  const lastMs = load<f64>(summary, 24);
+  if (!advanceTo(all, firstMs, load<f64>(summary, 16))) return false;
+  const count = load<f64>(summary);
+  all.count += count;
+  all.variation += load<f64>(summary, 80);
+  const sum = load<f64>(summary, 56);
+  const mean = load<f64>(summary, 64);
+  addValues(all, count, load<f64>(summary, 40), load<f64>(summary, 48), sum, mean, load<f64>(summary, 72));
+  const integral = summary + (isWanted(all, isStep) ? 104 : 88);
+  addTime(all, lastMs - firstMs, load<f64>(integral), load<f64>(integral, 8));
+  remember(all, lastMs, load<f64>(summary, 32));
+  return true;
+}
+
+/**
+ * Completes the buckets, with the first point after the range if there is one. Call it again when there was
+ * no space for more rows.
+ */
+export function finishAggregation(state: usize, hasAfter: bool, afterMs: f64, afterValue: f64): void {
+  const all = changetype<Aggregation>(state);
+  if (all.hasLast === 0) return;
+  if (hasAfter) completeBuckets(all, all.endMs, afterMs, afterValue);
+  else if (isWanted(all, isStep)) completeBuckets(all, all.endMs, Infinity, all.lastValue);
+  else {
+    // The interpolated series ends at the last point.
+    if (all.isOpen !== 0) closeBucket(all);
+    while (isWanted(all, wantsStep) && all.nextMs < all.endMs && all.rows < all.capacity)
+      addEmptyRow(all, NaN);
+  }
 }

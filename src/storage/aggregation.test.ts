@@ -8,12 +8,12 @@ import { type AggregateColumns, aggregateNames, type BucketValue, bucketDetails 
 
 const allValues: readonly BucketValue[] = [...aggregateNames, ...bucketDetails];
 
-import { Kernels } from "./embedded-points/codec/kernels.ts";
+import { Kernels } from "./kernels.ts";
 import { decodeSummary, encodeSummary, summaryFields } from "./summary.ts";
 
 const kernels = new Kernels();
 
-type Query = ConstructorParameters<typeof Aggregation>[0];
+type Query = ConstructorParameters<typeof Aggregation>[1];
 
 interface Series {
   readonly times: Float64Array;
@@ -87,7 +87,7 @@ function result(series: Series, query: Query, cuts: readonly number[], summarise
   const to = times.filter((time) => time < query.endMs).length;
   const point = (index: number) =>
     index >= 0 && index < times.length ? { timeMs: times[index]!, value: values[index]! } : undefined;
-  const aggregation = new Aggregation(query, point(from - 1));
+  const aggregation = new Aggregation(kernels, query, point(from - 1));
   const bounds = [...new Set([from, ...cuts.map((cut) => from + (cut % Math.max(1, to - from))), to])];
   bounds.sort((one, other) => one - other);
   for (const [index, end] of bounds.entries()) {
@@ -183,20 +183,32 @@ test("a summary of one point, and of the ends of the range of doubles", () => {
 test("a gap of a century between two points costs nothing, and a limit ends the work", () => {
   const century = 100 * 365 * 86_400_000;
   const query = { startMs: 0, endMs: 2 * century, bucketMs: 1000, isStep: false, limit: 5 };
-  const sparse = new Aggregation({ ...query, aggregates: ["average"] });
+  const sparse = new Aggregation(kernels, { ...query, aggregates: ["average"] });
   sparse.addPoints(Float64Array.of(0, century), Float64Array.of(1, 3), 0, 2);
   assert.deepEqual(sparse.finish(), {
     times: Float64Array.of(0, century),
     columns: [Float64Array.of(1 + 1000 / century, 3)],
   });
-  const dense = new Aggregation({ ...query, aggregates: ["interpolation"] });
+  const dense = new Aggregation(kernels, { ...query, aggregates: ["interpolation"] });
   dense.addPoints(Float64Array.of(0, century), Float64Array.of(1, 1), 0, 2);
   assert.ok(dense.isFull);
   assert.deepEqual(dense.finish().times, Float64Array.of(0, 1000, 2000, 3000, 4000));
 });
 
+test("more rows than fit into the memory of the kernels, of points, gaps and steps", () => {
+  const query = { startMs: 0, endMs: 60_000, bucketMs: 10, limit: 1e6, aggregates: allValues };
+  const times = Float64Array.from({ length: 3000 }, (_, at) => 10 * at + (at > 2000 ? 25_003 : 3));
+  const series = { times, values: times.map((timeMs) => Math.sin(timeMs)) };
+  for (const isStep of [false, true])
+    for (const cut of [1, 1500, 2999]) {
+      const found = result(series, { ...query, isStep }, [cut], [false]);
+      assert.ok(found.times.length > 5000);
+      assertAgrees(found, naiveAggregate(series, { ...query, isStep }), { ...query, isStep }, series);
+    }
+});
+
 test("the aggregation is full only when the last returned bucket is complete", () => {
-  const one = new Aggregation({
+  const one = new Aggregation(kernels, {
     startMs: 0,
     endMs: 100,
     bucketMs: 10,

@@ -1,23 +1,26 @@
 // Calculates aggregates of one series over buckets of time, from points and summaries added in order of time.
+// scripts/kernels/kernels.ts has the calculation, compiled to WebAssembly, which is fast from the first read
+// on: three aggregates of 8,192 points in 1,171 buckets take 61 us. In JavaScript they took 193 us, and 370
+// us in the first reads of a process.
 //
 // conformance/naive-aggregate.ts defines the aggregates. The interpolated series has
 // straight lines between consecutive points; for a step series, each value applies until the next point.
 //
-// States: before the first point (`#hasLast` is false), with an open bucket (`#isOpen`), and between buckets,
-// after a bucket was completed and before the next point. Integrals over time need the line to the next
-// point, so a point first completes the buckets before it (`#advanceTo`), and then opens its own.
+// States: before the first point (`hasLast` is 0), with an open bucket (`isOpen`), and between buckets, after
+// a bucket was completed and before the next point. Integrals over time need the line to the next point, so a
+// point first completes the buckets before it (`advanceTo`), and then opens its own.
 //
 // Example: hourly averages of the points 00:00 = 0, 00:30 = 10, 01:30 = 40.
 //
 // | Call | Effect |
 // |---|---|
-// | point 00:00 | `#openBucket(00:00)` |
-// | point 00:30 | `#addSegment` 0 to 10: in the open bucket |
-// | point 01:30 | `#completeBuckets(01:00)`: the line reaches 25 at 01:00. `#addSegment` 10 to 25,
-// `#closeBucket`: |
-// |             | (5 * 30 min + 17.5 * 30 min) / 60 min = 11.25. `#openBucket(01:00)`, `#addSegment` 25 to 40
+// | point 00:00 | `openBucket(00:00)` |
+// | point 00:30 | `addSegment` 0 to 10: in the open bucket |
+// | point 01:30 | `completeBuckets(01:00)`: the line reaches 25 at 01:00. `addSegment` 10 to 25,
+// `closeBucket`: |
+// |             | (5 * 30 min + 17.5 * 30 min) / 60 min = 11.25. `openBucket(01:00)`, `addSegment` 25 to 40
 // |
-// | `finish()`  | no later point: `#closeBucket` averages the 30 minutes that are known: 32.5 |
+// | `finish()`  | no later point: `closeBucket` averages the 30 minutes that are known: 32.5 |
 //
 // A summary has the integral between its first and its last point. So it needs no points, only the segments
 // before its first one and after its last one.
@@ -28,16 +31,21 @@
 // The cost is that of the points added, where a summary counts as one, plus that of the rows returned. So a
 // long gap costs nothing, unless an interpolation over it is requested.
 
-import { firstAtOrAfter } from "./point-columns.ts";
-import type { AggregateColumns, AggregateQuery, BucketValue } from "./points.ts";
-import { type Summary, TimeStats, ValueStats, variationOf } from "./summary.ts";
+import { aggregationAt, aggregationBytes, type Kernels } from "./kernels.ts";
+import {
+  type AggregateColumns,
+  type AggregateQuery,
+  aggregateNames,
+  type BucketValue,
+  bucketDetails,
+} from "./points.ts";
+import type { Summary } from "./summary.ts";
 
 export interface NumberPoint {
   readonly timeMs: number;
   readonly value: number;
 }
 
-const noValue = Number.NaN;
 /** Aggregates over the values of the points. */
 const valueAggregates: readonly BucketValue[] = ["min", "max", "sum", "discreteVariance"];
 /** Aggregates that depend on the points in a bucket alone, not on the points before and after it. */
@@ -63,57 +71,75 @@ export function summaryNeeds({ aggregates }: Pick<AggregateQuery, "aggregates">)
   return needsNeighbours({ aggregates }) || aggregates.includes("discreteVariance") ? "distances" : "values";
 }
 
+/** The fields of the state that this class sets or reads, as indexes of doubles and of 32-bit integers. */
+const field = { startMs: 0, endMs: 1, bucketMs: 2, lastMs: 7, lastValue: 8, completedByMs: 9, nextMs: 10 };
+const integer = { wants: 6, functions: 7, rowsAt: 8, capacity: 9, rows: 10, hasLast: 11 };
+const stateBytes = 27 * Float64Array.BYTES_PER_ELEMENT;
+/** The functions have the numbers of this order. */
+const functionOrder: readonly BucketValue[] = [...aggregateNames, ...bucketDetails];
+
+/** The bits of `wants`, each with the functions that need it; a step series has the first bit. */
+const needsOf: readonly (readonly BucketValue[])[] = [
+  [],
+  valueAggregates,
+  ["discreteVariance"],
+  timeAggregates,
+  ["continuousVariance"],
+  ["totalVariation"],
+  ["interpolation"],
+  ["stepInterpolation"],
+];
+
 export class Aggregation {
-  readonly #query: Omit<AggregateQuery, "series">;
-  readonly #wantsPoints: boolean;
-  readonly #wantsTime: boolean;
-  readonly #wantsSquares: boolean;
-  readonly #wantsVariation: boolean;
-  readonly #wantsLine: boolean;
-  readonly #wantsStep: boolean;
-
-  /** The last point added, if any. */
-  #hasLast = false;
-  #lastMs = noValue;
-  #lastValue = noValue;
-  #completedByMs = -Infinity;
-
-  /** The open bucket is the one with the last point. The next row may start at `#nextMs`. */
-  #isOpen = false;
-  #nextMs: number;
-  #bucketStartMs = noValue;
-  #count = 0;
-  #variation = 0;
-  #interpolation = noValue;
-  #stepInterpolation = noValue;
-  #firstMs = noValue;
-  #firstValue = noValue;
-  readonly #points = new ValueStats();
-  readonly #time = new TimeStats();
-
-  readonly #rowTimes: number[] = [];
-  readonly #rows: readonly number[][];
+  readonly #kernels: Kernels;
+  readonly #limit: number;
+  readonly #isStep: boolean;
+  readonly #functions: number;
+  /** The state, then the numbers of the functions. */
+  readonly #state: Uint8Array;
+  readonly #doubles: Float64Array;
+  readonly #integers: Int32Array;
+  /** Rows for which the memory of the kernels has space. */
+  readonly #capacity: number;
+  /** Complete rows: in each part the times, then the values of each function. */
+  readonly #parts: Float64Array[] = [];
+  #rows = 0;
 
   /**
    * `before` is the last point of the series before `startMs`, if there is one and `needsNeighbours`.
    */
-  constructor(query: Omit<AggregateQuery, "series">, before?: NumberPoint) {
-    const wants = (names: readonly BucketValue[]) => names.some((name) => query.aggregates.includes(name));
-    this.#query = query;
-    this.#wantsPoints = wants(valueAggregates);
-    this.#wantsTime = wants(timeAggregates);
-    this.#wantsSquares = wants(["continuousVariance"]);
-    this.#wantsVariation = wants(["totalVariation"]);
-    this.#wantsLine = wants(["interpolation"]);
-    this.#wantsStep = wants(["stepInterpolation"]);
-    this.#nextMs = query.startMs;
-    this.#rows = query.aggregates.map(() => []);
-    if (before !== undefined) this.#remember(before.timeMs, before.value);
+  constructor(kernels: Kernels, query: Omit<AggregateQuery, "series">, before?: NumberPoint) {
+    const { aggregates, startMs, endMs, bucketMs, isStep, limit } = query;
+    this.#kernels = kernels;
+    this.#limit = limit;
+    this.#isStep = isStep;
+    this.#functions = aggregates.length;
+    const words = 2 * Math.ceil(aggregates.length / 2);
+    this.#state = new Uint8Array(stateBytes + Int32Array.BYTES_PER_ELEMENT * words);
+    this.#doubles = new Float64Array(this.#state.buffer);
+    this.#integers = new Int32Array(this.#state.buffer);
+    const rowBytes = Float64Array.BYTES_PER_ELEMENT * (1 + aggregates.length);
+    this.#capacity = Math.floor((aggregationBytes - this.#state.length) / rowBytes);
+    this.#doubles.set([startMs, endMs, bucketMs]);
+    this.#doubles[field.lastMs] = this.#doubles[field.lastValue] = Number.NaN;
+    this.#doubles[field.completedByMs] = -Infinity;
+    this.#doubles[field.nextMs] = startMs;
+    this.#integers[integer.wants] = wantsOf(query);
+    this.#integers[integer.functions] = aggregates.length;
+    this.#integers[integer.rowsAt] = aggregationAt + this.#state.length;
+    this.#integers.set(
+      aggregates.map((name) => functionOrder.indexOf(name)),
+      stateBytes / Int32Array.BYTES_PER_ELEMENT,
+    );
+    if (before === undefined) return;
+    this.#integers[integer.hasLast] = 1;
+    this.#doubles[field.lastMs] = before.timeMs;
+    this.#doubles[field.lastValue] = before.value;
   }
 
   /** The result has as many rows as the limit allows. Points added from here on change nothing. */
   get isFull(): boolean {
-    return this.#rowTimes.length >= this.#query.limit;
+    return this.#rows >= this.#limit;
   }
 
   /**
@@ -121,218 +147,86 @@ export class Aggregation {
    * one, or for steps, which hold the last value.
    */
   get needsAfter(): boolean {
-    return this.#hasLast && !this.#query.isStep && !this.isFull;
+    return this.#integers[integer.hasLast] === 1 && !this.#isStep && !this.isFull;
   }
 
   /** Time of the point that completed the last row, once `isFull`. */
   get completedByMs(): number {
-    return this.#completedByMs;
+    return this.#doubles[field.completedByMs]!;
   }
 
   /**
    * Adds the points from index `from` up to `to`: all in the range of the query, and after all added before.
    */
   addPoints(times: Float64Array, values: Float64Array, from: number, to: number): void {
-    let first = from;
-    while (first < to && !this.isFull) {
-      this.#advanceTo(times[first]!, values[first]!);
-      if (this.isFull) return;
-      const end = firstAtOrAfter(times, this.#bucketStartMs + this.#query.bucketMs, first, to);
-      this.#count += end - first;
-      if (this.#wantsPoints) this.#points.addPoints(values, first, end);
-      if (this.#wantsVariation) this.#variation += variationOf(values, first, end);
-      if (this.#wantsTime) {
-        const range = { from: first, to: end, wantsSquares: this.#wantsSquares };
-        if (this.#query.isStep) this.#time.addSteps(times, values, range);
-        else this.#time.addLines(times, values, range);
-      }
-      this.#remember(times[end - 1]!, values[end - 1]!);
-      first = end;
+    for (let first = from; first < to && !this.isFull; ) {
+      this.#begin();
+      first = this.#kernels.aggregatePoints(this.#state, { times, values, from: first, to });
+      this.#takeRows();
     }
   }
 
   /** Adds the summary of points that are all in one bucket, and after all points added before. */
   addSummary(summary: Summary): void {
-    if (this.isFull) return;
-    this.#advanceTo(summary.firstMs, summary.firstValue);
-    if (this.isFull) return;
-    this.#count += summary.count;
-    this.#variation += summary.variation;
-    this.#points.add(summary);
-    const ms = summary.lastMs - summary.firstMs;
-    if (this.#query.isStep) this.#time.add(ms, summary.stepMean, summary.stepSquares);
-    else this.#time.add(ms, summary.lineMean, summary.lineSquares);
-    this.#remember(summary.lastMs, summary.lastValue);
+    for (let isAdded = false; !isAdded && !this.isFull; ) {
+      this.#begin();
+      isAdded = this.#kernels.aggregateSummary(this.#state, summary);
+      this.#takeRows();
+    }
   }
 
   /** Returns the result. `after` is the first point of the series at or after `endMs`, as `before`. */
   finish(after?: NumberPoint): AggregateColumns {
-    const { endMs, isStep } = this.#query;
-    if (!this.isFull && this.#hasLast) {
-      if (after !== undefined) this.#completeBuckets(endMs, after.timeMs, after.value);
-      else if (isStep) this.#completeBuckets(endMs, Infinity, this.#lastValue);
-      else this.#completeWithoutNext(endMs);
+    for (let added = this.#capacity; added === this.#capacity && !this.isFull; ) {
+      this.#begin();
+      this.#kernels.finishAggregation(this.#state, after);
+      added = this.#takeRows();
     }
-    return columnsOf(this.#rowTimes, this.#rows);
+    return columnsOf(this.#parts, { rows: this.#rows, functions: this.#functions });
   }
 
-  #remember(timeMs: number, value: number): void {
-    this.#hasLast = true;
-    this.#lastMs = timeMs;
-    this.#lastValue = value;
+  #begin(): void {
+    this.#integers[integer.rows] = 0;
+    this.#integers[integer.capacity] = Math.min(this.#capacity, this.#limit - this.#rows);
   }
 
-  #bucketStart(timeMs: number): number {
-    const { startMs, bucketMs } = this.#query;
-    return startMs + Math.floor((timeMs - startMs) / bucketMs) * bucketMs;
-  }
-
-  /**
-   * Advances along the interpolated series from the last point to this one. Completes the buckets before it
-   * and opens its own.
-   */
-  #advanceTo(timeMs: number, value: number): void {
-    this.#completedByMs = timeMs;
-    if (this.#isOpen && timeMs < this.#bucketStartMs + this.#query.bucketMs) {
-      this.#addSegment(timeMs - this.#lastMs, this.#lastValue, value);
-      // The step happens at the point itself, which is inside the bucket.
-      if (this.#query.isStep) this.#variation += Math.abs(value - this.#lastValue);
-      return;
-    }
-    const startMs = this.#bucketStart(timeMs);
-    if (this.#hasLast) this.#completeBuckets(startMs, timeMs, value);
-    this.#openBucket(startMs, timeMs, value);
-  }
-
-  /** Completes the buckets before `untilMs`, with the interpolation between the last point and the next. */
-  #completeBuckets(untilMs: number, nextMs: number, nextValue: number): void {
-    if (this.#isOpen) {
-      const endMs = this.#bucketStartMs + this.#query.bucketMs;
-      this.#addSegment(endMs - this.#lastMs, this.#lastValue, this.#interpolate(endMs, nextMs, nextValue));
-      this.#closeBucket();
-    }
-    if (!this.#wantsLine && !this.#wantsStep) return;
-    while (this.#nextMs < untilMs && !this.isFull) {
-      const atMs = this.#nextMs;
-      this.#addEmptyRow(this.#interpolate(atMs, nextMs, nextValue));
-    }
-  }
-
-  /** Completes the buckets before `untilMs`, where the interpolated series ends at the last point. */
-  #completeWithoutNext(untilMs: number): void {
-    if (this.#isOpen) this.#closeBucket();
-    while (this.#wantsStep && this.#nextMs < untilMs && !this.isFull) this.#addEmptyRow(noValue);
-  }
-
-  #openBucket(startMs: number, timeMs: number, value: number): void {
-    this.#isOpen = true;
-    this.#bucketStartMs = startMs;
-    this.#nextMs = startMs + this.#query.bucketMs;
-    this.#count = 0;
-    this.#variation = 0;
-    this.#points.clear();
-    this.#time.clear();
-    this.#firstMs = timeMs;
-    this.#firstValue = value;
-    const isAtStart = timeMs === startMs;
-    this.#interpolation = isAtStart ? value : noValue;
-    this.#stepInterpolation = isAtStart ? value : this.#lastValue;
-    if (isAtStart || !this.#hasLast) return;
-    this.#interpolation = this.#interpolate(startMs, timeMs, value);
-    this.#addSegment(timeMs - startMs, this.#interpolation, value);
-    if (this.#query.isStep) this.#variation += Math.abs(value - this.#lastValue);
-  }
-
-  /**
-   * Adds a segment of the interpolated series to the open bucket: a line, or for a step series the value
-   * `from`.
-   */
-  #addSegment(ms: number, from: number, to: number): void {
-    if (this.#query.isStep) {
-      this.#time.add(ms, from, 0);
-      return;
-    }
-    this.#time.addLine(ms, from, to);
-    this.#variation += Math.abs(to - from);
-  }
-
-  /** The interpolated value at `atMs`, between the last point and the next. */
-  #interpolate(atMs: number, nextMs: number, nextValue: number): number {
-    if (atMs === nextMs) return nextValue;
-    if (this.#query.isStep) return this.#lastValue;
-    const share = (atMs - this.#lastMs) / (nextMs - this.#lastMs);
-    return this.#lastValue + (nextValue - this.#lastValue) * share;
-  }
-
-  #closeBucket(): void {
-    this.#isOpen = false;
-    const { aggregates } = this.#query;
-    let hasValue = false;
-    for (let i = 0; i < aggregates.length; i++) {
-      const value = this.#valueOf(aggregates[i]!);
-      this.#rows[i]!.push(value);
-      hasValue ||= Number.isFinite(value);
-    }
-    if (hasValue) this.#rowTimes.push(this.#bucketStartMs);
-    else for (const row of this.#rows) row.pop();
-  }
-
-  #addEmptyRow(interpolation: number): void {
-    this.#rowTimes.push(this.#nextMs);
-    const { aggregates } = this.#query;
-    for (let i = 0; i < aggregates.length; i++) {
-      const step = aggregates[i] === "stepInterpolation" ? this.#lastValue : noValue;
-      this.#rows[i]!.push(aggregates[i] === "interpolation" ? interpolation : step);
-    }
-    this.#nextMs += this.#query.bucketMs;
-  }
-
-  #valueOf(name: BucketValue): number {
-    const time = this.#time;
-    switch (name) {
-      case "count":
-        return this.#count;
-      case "min":
-        return this.#points.min;
-      case "max":
-        return this.#points.max;
-      case "sum":
-        return this.#points.sum;
-      case "discreteVariance":
-        return this.#points.squares / this.#points.count;
-      case "average":
-        // Without a length, the interpolated series has only the one point.
-        return time.ms > 0 ? time.mean : this.#lastValue;
-      case "continuousVariance":
-        return time.ms > 0 ? time.squares / time.ms : 0;
-      case "totalVariation":
-        return this.#variation;
-      case "interpolation":
-        return this.#interpolation;
-      case "stepInterpolation":
-        return this.#stepInterpolation;
-      case "firstTime":
-        return this.#firstMs;
-      case "firstValue":
-        return this.#firstValue;
-      case "lastTime":
-        return this.#lastMs;
-      case "lastValue":
-        return this.#lastValue;
-      case "definedMs":
-        return time.ms;
-    }
+  /** Copies the rows of the last call out of the memory of the kernels. Returns how many there were. */
+  #takeRows(): number {
+    const rows = this.#integers[integer.rows]!;
+    if (rows === 0) return 0;
+    const capacity = this.#integers[integer.capacity]!;
+    const columns = 1 + this.#functions;
+    const found = this.#kernels.numbersAt(this.#integers[integer.rowsAt]!, columns * capacity);
+    const part = new Float64Array(columns * rows);
+    for (let at = 0; at < columns; at++)
+      part.set(found.subarray(at * capacity, at * capacity + rows), at * rows);
+    this.#parts.push(part);
+    this.#rows += rows;
+    return rows;
   }
 }
 
+function wantsOf({ aggregates, isStep }: Pick<AggregateQuery, "aggregates" | "isStep">): number {
+  const isNeeded = (names: readonly BucketValue[]) => names.some((name) => aggregates.includes(name));
+  return needsOf.reduce((bits, names, bit) => (isNeeded(names) ? bits | (1 << bit) : bits), Number(isStep));
+}
+
 /** All columns share one buffer: sending one to another thread takes less time than sending several. */
-function columnsOf(times: readonly number[], rows: readonly (readonly number[])[]): AggregateColumns {
-  const count = times.length;
-  const buffer = new Float64Array(count * (1 + rows.length));
-  buffer.set(times);
-  for (const [at, row] of rows.entries()) buffer.set(row, (at + 1) * count);
-  return {
-    times: buffer.subarray(0, count),
-    columns: rows.map((_, at) => buffer.subarray((at + 1) * count, (at + 2) * count)),
-  };
+function columnsOf(
+  parts: readonly Float64Array[],
+  { rows, functions }: { readonly rows: number; readonly functions: number },
+): AggregateColumns {
+  const columns = 1 + functions;
+  const buffer = parts.length === 1 ? parts[0]! : new Float64Array(columns * rows);
+  let row = 0;
+  for (const part of parts.length === 1 ? [] : parts) {
+    const count = part.length / columns;
+    for (let at = 0; at < columns; at++)
+      buffer.set(part.subarray(at * count, (at + 1) * count), at * rows + row);
+    row += count;
+  }
+  const [times, ...values] = Array.from({ length: columns }, (_, at) =>
+    buffer.subarray(at * rows, (at + 1) * rows),
+  );
+  return { times: times!, columns: values };
 }

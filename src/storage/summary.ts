@@ -126,13 +126,6 @@ export function combineSummaries(one: Summary, next: Summary): Summary {
   };
 }
 
-/** Sum of the absolute differences between consecutive values, from index `from` up to `to`. */
-export function variationOf(values: Float64Array, from: number, to: number): number {
-  let variation = 0;
-  for (let index = from + 1; index < to; index++) variation += Math.abs(values[index]! - values[index - 1]!);
-  return variation;
-}
-
 /** The fields in the order of FORMAT.md, "Summary". */
 export function encodeSummary(one: Summary): Float64Array {
   return Float64Array.of(
@@ -177,48 +170,13 @@ export function decodeSummary(fields: Float64Array): Summary {
 }
 
 /** Running statistics over values alone, without their times. */
-export class ValueStats {
+class ValueStats {
   count = 0;
   min = Number.NaN;
   max = Number.NaN;
   sum = 0;
   mean = 0;
   squares = 0;
-
-  clear(): void {
-    this.count = 0;
-    this.min = Number.NaN;
-    this.max = Number.NaN;
-    this.sum = 0;
-    this.mean = 0;
-    this.squares = 0;
-  }
-
-  /** Adds the values from index `from` up to `to`. */
-  addPoints(values: Float64Array, from: number, to: number): void {
-    if (from >= to) return;
-    const base = values[from]!;
-    let min = base;
-    let max = base;
-    let sum = 0;
-    let above = 0;
-    for (let index = from; index < to; index++) {
-      const value = values[index]!;
-      if (value < min) min = value;
-      if (value > max) max = value;
-      sum += value;
-      above += value - base;
-    }
-    const count = to - from;
-    // Measured from one of the values, so that a large common offset does not cost precision.
-    const mean = base + above / count;
-    let squares = 0;
-    for (let index = from; index < to; index++) {
-      const distance = values[index]! - mean;
-      squares += distance * distance;
-    }
-    this.add({ count, min, max, sum, mean, squares });
-  }
 
   add(other: Pick<Summary, "count" | "min" | "max" | "sum" | "mean" | "squares">): void {
     if (this.count === 0) {
@@ -242,16 +200,10 @@ export class ValueStats {
 }
 
 /** Running statistics of a function over time: its mean, and the integral of the squared distance from it. */
-export class TimeStats {
+class TimeStats {
   ms = 0;
   mean = 0;
   squares = 0;
-
-  clear(): void {
-    this.ms = 0;
-    this.mean = 0;
-    this.squares = 0;
-  }
 
   /** Adds a span of time with its mean and squares. A span without length adds nothing. */
   add(ms: number, mean: number, squares: number): void {
@@ -274,89 +226,4 @@ export class TimeStats {
     const change = to - from;
     this.add(ms, from / 2 + to / 2, ((change * change) / 12) * ms);
   }
-
-  /**
-   * Adds the lines between the points from index `from` up to `to`. Without `wantsSquares`, `squares` is
-   * invalid afterwards, and the call takes half the time.
-   */
-  addLines(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: IndexRange): void {
-    if (to - from < 2) return;
-    const base = values[from]!;
-    let lastMs = times[from]!;
-    let lastHalf = 0;
-    let above = 0;
-    for (let index = from + 1; index < to; index++) {
-      const timeMs = times[index]!;
-      const half = (values[index]! - base) / 2;
-      above += (lastHalf + half) * (timeMs - lastMs);
-      lastMs = timeMs;
-      lastHalf = half;
-    }
-    const ms = lastMs - times[from]!;
-    const mean = base + above / ms;
-    this.add(ms, mean, wantsSquares ? lineSquares(times, values, { from, to }, mean) : 0);
-  }
-
-  /** As `addLines`, for steps: each value holds until the next point. */
-  addSteps(times: Float64Array, values: Float64Array, { from, to, wantsSquares }: IndexRange): void {
-    if (to - from < 2) return;
-    const base = values[from]!;
-    let lastMs = times[from]!;
-    let above = 0;
-    for (let index = from + 1; index < to; index++) {
-      const timeMs = times[index]!;
-      above += (values[index - 1]! - base) * (timeMs - lastMs);
-      lastMs = timeMs;
-    }
-    const ms = lastMs - times[from]!;
-    const mean = base + above / ms;
-    this.add(ms, mean, wantsSquares ? stepSquares(times, values, { from, to }, mean) : 0);
-  }
-}
-
-/** The points with indexes in [from, to). */
-interface IndexRange {
-  readonly from: number;
-  readonly to: number;
-  readonly wantsSquares: boolean;
-}
-
-type IndexBounds = Pick<IndexRange, "from" | "to">;
-
-/** The integral of the squared distance of the lines from `mean`. */
-function lineSquares(
-  times: Float64Array,
-  values: Float64Array,
-  { from, to }: IndexBounds,
-  mean: number,
-): number {
-  let squares = 0;
-  let lastMs = times[from]!;
-  let last = values[from]! - mean;
-  for (let index = from + 1; index < to; index++) {
-    const timeMs = times[index]!;
-    const next = values[index]! - mean;
-    squares += (last * last + last * next + next * next) * (timeMs - lastMs);
-    lastMs = timeMs;
-    last = next;
-  }
-  return squares / 3;
-}
-
-/** The same for steps, where each value holds until the next point. */
-function stepSquares(
-  times: Float64Array,
-  values: Float64Array,
-  { from, to }: IndexBounds,
-  mean: number,
-): number {
-  let squares = 0;
-  let lastMs = times[from]!;
-  for (let index = from + 1; index < to; index++) {
-    const timeMs = times[index]!;
-    const distance = values[index - 1]! - mean;
-    squares += distance * distance * (timeMs - lastMs);
-    lastMs = timeMs;
-  }
-  return squares;
 }

@@ -4,6 +4,7 @@
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { Aggregation, type NumberPoint, needsNeighbours } from "../aggregation.ts";
+import type { Kernels } from "../kernels.ts";
 import type { AggregateColumns, AggregateQuery, Point, SeriesId } from "../points.ts";
 import type { ClickHouseClient, ClickHouseSettings } from "./client.ts";
 import { findFirst, findLatest, seriesPerStatement } from "./nearest.ts";
@@ -26,6 +27,7 @@ export interface AggregateParts {
   readonly pointsInArrays: number;
   /** That the version of ClickHouse needs for differences to the row before. */
   readonly settings: ClickHouseSettings;
+  readonly kernels: Kernels;
 }
 
 interface Waiting {
@@ -119,7 +121,10 @@ class SharedRead {
     let found = await this.#find(series, span);
     const before = await this.#before(series, found);
     const all = new Map(
-      series.map((id) => [id, new Aggregation(this.#buckets, before.get(id) as NumberPoint | undefined)]),
+      series.map((id) => {
+        const point = before.get(id) as NumberPoint | undefined;
+        return [id, new Aggregation(this.#parts.kernels, this.#buckets, point)];
+      }),
     );
     let open = this.#add(found, all, series);
     while (span.endMs < endMs && open.length > 0) {

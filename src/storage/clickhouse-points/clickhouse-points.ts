@@ -3,6 +3,7 @@ import { Failure, fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { CannotOpen } from "../cannot-open.ts";
+import { Kernels } from "../kernels.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
@@ -63,7 +64,10 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
     const { nowMs, monotonicMs, onSweepFailure: onFailure } = settings;
     const { pointsInArrays = limits.clickHousePointsInArraysMax } = settings;
     const sweep = new TombstoneSweep({ client, monotonicMs, onFailure });
-    const aggregates = new AggregateReads({ client, nowMs, pointsInArrays, settings: ofDifferences });
+    const aggregates = new AggregateReads({
+      ...{ client, nowMs, pointsInArrays, settings: ofDifferences },
+      kernels: new Kernels(),
+    });
     const raw = new RawReads({ client, nowMs, isOrderedByFinal });
     return new ClickHousePoints({ client, takeVersions, sweep, nowMs, raw, aggregates });
   } catch (problem) {

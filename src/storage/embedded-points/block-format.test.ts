@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { crc32 } from "node:zlib";
+import { Kernels } from "../kernels.ts";
 import { decodeBlock } from "./block.ts";
-import { Kernels } from "./codec/kernels.ts";
 
 const kernels = new Kernels();
 

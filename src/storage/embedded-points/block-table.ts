@@ -7,13 +7,13 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import { LruCache } from "../../lib/lru-cache.ts";
 import type { TimeRange } from "../../lib/time.ts";
+import { Kernels } from "../kernels.ts";
 import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts";
 import { DamagedBlock, decodeBlock, decodeTimes, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
-import { Kernels } from "./codec/kernels.ts";
 import {
   RowCheck,
   readStateSql,

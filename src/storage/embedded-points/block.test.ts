@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { runs } from "../../../test/support/proof.ts";
+import { Kernels } from "../kernels.ts";
 import { blockPointsMax, DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
-import { Kernels } from "./codec/kernels.ts";
 
 const kernels = new Kernels();
 

@@ -2,11 +2,11 @@
 // "Block").
 import { crc32 } from "node:zlib";
 import { invariant } from "../../lib/invariant.ts";
+import type { Kernels } from "../kernels.ts";
 import type { PointColumns } from "../points.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./codec/bytes.ts";
 import { integerMax } from "./codec/column.ts";
 import { type BlockSection, decompressSection } from "./codec/compress.ts";
-import type { Kernels } from "./codec/kernels.ts";
 import { readNumbers, writeNumbers } from "./codec/numbers.ts";
 import { isStrings, readStrings, writeStrings } from "./codec/strings.ts";
 import { readTimes, type TimeBounds, writeTimes } from "./codec/times.ts";

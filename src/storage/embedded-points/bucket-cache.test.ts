@@ -7,9 +7,9 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
+import { Kernels } from "../kernels.ts";
 import { type AggregateQuery, aggregateNames } from "../points.ts";
 import { BucketCache } from "./bucket-cache.ts";
-import { Kernels } from "./codec/kernels.ts";
 import { Shard } from "./shard.ts";
 
 const kernels = new Kernels();

@@ -1,9 +1,9 @@
 // The checksum of a row detects any other key, any other byte, and a null instead of a zero.
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { Kernels } from "../kernels.ts";
 import { DamagedBlock } from "./block.ts";
 import { decodeRow, encodeRow } from "./checksummed-row.ts";
-import { Kernels } from "./codec/kernels.ts";
 
 const kernels = new Kernels();
 

@@ -7,9 +7,9 @@ import { test } from "node:test";
 import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { randomFrom, runs } from "../../../test/support/proof.ts";
+import { Kernels } from "../kernels.ts";
 import { DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
 import type { Change } from "./change.ts";
-import { Kernels } from "./codec/kernels.ts";
 import { decodeRecord, planRecord, writeRecord } from "./journal-record.ts";
 import { recordsOf, segmentHeader, segmentName } from "./segment.ts";
 

@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { zstdCompressSync } from "node:zlib";
 import { hasDataSets, machineSeries, plantSeries, publishedVectors } from "../../../bench/data-sets.ts";
+import { Kernels } from "../kernels.ts";
 import { decodeBlock, encodeBlock } from "./block.ts";
-import { Kernels } from "./codec/kernels.ts";
 
 const kernels = new Kernels();
 

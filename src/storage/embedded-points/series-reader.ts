@@ -122,7 +122,7 @@ export class SeriesReader {
     const { startMs, endMs } = query.clip ?? query;
     const hasNeighbours = needsNeighbours(query);
     const before = hasNeighbours ? this.lastBefore(startMs) : undefined;
-    const aggregation = new Aggregation(query, before as NumberPoint | undefined);
+    const aggregation = new Aggregation(this.#table.kernels, query, before as NumberPoint | undefined);
     const grid = this.#table.bucketCache.gridFor(this.#key.series, query);
     // The clip can cut the first bucket and the last one: their points are read, and nothing is cached.
     const firstMs = grid.bucketStart(startMs);

@@ -3,6 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Finding, integrityOf, type Remedy } from "../findings.ts";
+import { Kernels } from "../kernels.ts";
 import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns } from "../points.ts";
 import { type Summariser, type Summary, summariesOfBlock } from "../summary.ts";
@@ -15,7 +16,6 @@ import {
   type RowKeys,
   storedChecksum,
 } from "./checksummed-row.ts";
-import { Kernels } from "./codec/kernels.ts";
 import { firstSequenceOf } from "./segment.ts";
 import {
   readStateSql,

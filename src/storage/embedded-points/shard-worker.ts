@@ -4,8 +4,8 @@ import { availableParallelism } from "node:os";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { Kernels } from "../kernels.ts";
 import type { PointColumns } from "../points.ts";
-import { Kernels } from "./codec/kernels.ts";
 import { Shard } from "./shard.ts";
 import type {
   CallMessage,

@@ -4,11 +4,11 @@ import { it } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { randomFrom, seed } from "../../../test/support/proof.ts";
 import { batchOf } from "../conformance/points.ts";
+import { Kernels } from "../kernels.ts";
 import { type AggregateQuery, aggregateNames } from "../points.ts";
 import { type Summary, summariesPerSpan } from "../summary.ts";
 import { encodeBlock } from "./block.ts";
 import { BucketGrid } from "./bucket-cache.ts";
-import { Kernels } from "./codec/kernels.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 import { type BlockToShare, helpWith, SharedBlocks, sharedBlocksMax } from "./shared-blocks.ts";
 

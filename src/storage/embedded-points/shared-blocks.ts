@@ -11,11 +11,12 @@
 //
 // `published` and `claimed` count blocks since the memory was made; a slot is used again when its block was
 // taken. They are 32-bit integers and may overflow, so only their difference is compared.
+
+import { Kernels } from "../kernels.ts";
 import { firstAtOrAfter } from "../point-columns.ts";
 import { decodeSummary, encodeSummary, type Summary, summariesPerSpan, summaryFields } from "../summary.ts";
 import { DamagedBlock, decodeBlock } from "./block.ts";
 import { BucketGrid } from "./bucket-cache.ts";
-import { Kernels } from "./codec/kernels.ts";
 
 /** A power of two. Enough for four threads, each of which decodes one block while three wait for it. */
 export const sharedBlocksMax = 16;

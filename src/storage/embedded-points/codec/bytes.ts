@@ -1,7 +1,7 @@
 // Writes little-endian bytes to a growing buffer, and reads them with every access checked against the end.
 import { endianness } from "node:os";
 import { invariant } from "../../../lib/invariant.ts";
-import type { Kernels } from "./kernels.ts";
+import type { Kernels } from "../../kernels.ts";
 
 // Typed arrays are copied to and from blocks in memory order.
 invariant(endianness() === "LE", "the blocks of the points engine are little-endian, and so is this machine");

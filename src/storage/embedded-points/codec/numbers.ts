@@ -1,9 +1,10 @@
 // Encodes the values of a block of numbers with the codec that makes them smallest.
+
+import type { Kernels } from "../../kernels.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { type BlockSection, compressSection } from "./compress.ts";
 import { readDecimals, writeDecimals } from "./decimal.ts";
 import { readDictionary, writeDictionary } from "./dictionary.ts";
-import type { Kernels } from "./kernels.ts";
 import { readOrdinals, writeOrdinals } from "./ordinals.ts";
 import { rawBytes, readRaw } from "./raw.ts";
 

@@ -3,7 +3,7 @@
 // The formulas are in FORMAT.md ("Columns"). Each step is exact or rounds as IEEE 754 specifies, so a reader
 // repeats the calculation of the writer.
 
-import type { Kernels } from "./kernels.ts";
+import type { Kernels } from "../../kernels.ts";
 
 interface Predictor {
   /** Count of numbers at the start that are not predicted. */

@@ -1,5 +1,5 @@
 // Numbers as f64 in memory order, for values that no other codec makes smaller.
-import type { Kernels } from "./kernels.ts";
+import type { Kernels } from "../../kernels.ts";
 
 const numberBytes = 8;
 

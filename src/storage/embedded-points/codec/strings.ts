@@ -1,8 +1,9 @@
 // Encodes the values of a block of strings: each distinct string once, and its index for each point.
+
+import type { Kernels } from "../../kernels.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { readColumn, writeColumn } from "./column.ts";
 import { type BlockSection, compressSection } from "./compress.ts";
-import type { Kernels } from "./kernels.ts";
 
 const stringCodec = 16;
 

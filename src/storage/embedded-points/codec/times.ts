@@ -1,9 +1,10 @@
 // Encodes the times of a block: regular times without any bytes, almost regular times as their exceptions,
 // and other times as differences from a regular beat.
+
+import type { Kernels } from "../../kernels.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
 import type { BlockSection } from "./compress.ts";
-import type { Kernels } from "./kernels.ts";
 
 const timeCodecs = { regular: 0, grid: 1, beat: 2 } as const;
 

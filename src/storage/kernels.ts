@@ -2,10 +2,10 @@
 //
 // scripts/kernels/kernels.ts is their source, and compiles to kernels-binary.ts. They take a third of the
 // time of the same loops in JavaScript, which checks the bounds of each access and has no words of 64 bits.
-import { invariant } from "../../../lib/invariant.ts";
-import { instantiated, memoryPageBytes, type WebAssemblyMemory } from "../../../lib/web-assembly.ts";
-import { decodeSummary, type Summariser, type Summary, summaryFields } from "../../summary.ts";
+import { invariant } from "../lib/invariant.ts";
+import { instantiated, memoryPageBytes, type WebAssemblyMemory } from "../lib/web-assembly.ts";
 import { kernelsBinary } from "./kernels-binary.ts";
+import { decodeSummary, encodeSummary, type Summariser, type Summary, summaryFields } from "./summary.ts";
 
 /** A function of scripts/kernels/kernels.ts. */
 type Kernel = (...numbers: readonly number[]) => number;
@@ -21,6 +21,9 @@ interface Instance {
   readonly fillTimes: Kernel;
   readonly summarise: Kernel;
   readonly summariseValues: Kernel;
+  readonly aggregatePoints: Kernel;
+  readonly aggregateSummary: Kernel;
+  readonly finishAggregation: Kernel;
 }
 
 /** The bytes that a kernel stores or loads at once. */
@@ -32,8 +35,11 @@ const numberBytes = Float64Array.BYTES_PER_ELEMENT;
 const summaryAt = alignment;
 /** Fields of a summary that need no mean. */
 const valueFields = 8;
+/** The place of the state of an aggregation, and of its rows. */
+export const aggregationAt = 2 * alignment + numberBytes * summaryFields;
+export const aggregationBytes = 2 ** 17;
 /** Of the columns. */
-const firstByte = 2 * alignment + numberBytes * summaryFields;
+const firstByte = aggregationAt + aggregationBytes;
 /** The results of the kernel for a stream of symbols, by their number. */
 const outcomes = ["exact", "ends early", "ends elsewhere", "has malformed levels"] as const;
 /** Levels, steps and spread of at most 256 symbols and 2^12 states. */
@@ -58,6 +64,14 @@ export interface SmallResiduals {
   readonly low: Uint32Array;
 }
 
+/** The points with indexes in [from, to). */
+export interface IndexedPoints {
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** The kernels of one thread. Returned arrays are in their memory, and valid until the next block begins. */
 export class Kernels {
   /** Made for the first block. */
@@ -67,11 +81,17 @@ export class Kernels {
 
   /** Begins a block, which needs at most so many bytes. */
   begin(bytes: number): void {
-    this.#instance ??= instantiated<Instance>(kernelsBinary);
-    const { memory } = this.#instance;
+    this.#start();
+    const { memory } = this.#all;
     this.#used = firstByte;
     const missing = Math.ceil((bytes + firstByte - memory.buffer.byteLength) / memoryPageBytes);
     if (missing > 0) memory.grow(missing);
+  }
+
+  #start(): void {
+    if (this.#instance !== undefined) return;
+    this.#instance = instantiated<Instance>(kernelsBinary);
+    this.#instance.memory.grow(Math.ceil(firstByte / memoryPageBytes));
   }
 
   /** `count` arbitrary numbers. */
@@ -120,7 +140,7 @@ export class Kernels {
     return residuals;
   }
 
-  /** The loops of predictor.ts. All arrays are in this memory. */
+  /** The loops of embedded-points/codec/predictor.ts. All arrays are in this memory. */
   get restore(): Pick<Instance, "restoreNothing" | "restorePrevious" | "restoreSmoothed"> {
     return this.#all;
   }
@@ -152,20 +172,63 @@ export class Kernels {
     },
   };
 
-  #summarise(
-    kernel: "summarise" | "summariseValues",
-    { times, values, from, to }: { times: Float64Array; values: Float64Array; from: number; to: number },
-  ): Float64Array {
-    invariant(from < to, "a summary has points");
+  #summarise(kernel: "summarise" | "summariseValues", points: IndexedPoints): Float64Array {
+    invariant(points.from < points.to, "a summary has points");
+    const { timesAt, valuesAt, count } = this.#place(points);
+    const summary = new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields);
+    this.#all[kernel](timesAt, valuesAt, count, summaryAt);
+    return summary;
+  }
+
+  /**
+   * Adds points to an aggregation (`storage/aggregation.ts`) as `summarise` takes them. Returns the index of
+   * the first one for whose rows there was no space, or `to`.
+   */
+  aggregatePoints(state: Uint8Array, points: IndexedPoints): number {
+    const { timesAt, valuesAt, count } = this.#place(points);
+    return (
+      points.from + this.#withState(state, (at) => this.#all.aggregatePoints(at, timesAt, valuesAt, count))
+    );
+  }
+
+  /** Adds the summary of points in one bucket. Returns whether there was space for the rows before it. */
+  aggregateSummary(state: Uint8Array, summary: Summary): boolean {
+    this.#start();
+    new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields).set(encodeSummary(summary));
+    return this.#withState(state, (at) => this.#all.aggregateSummary(at, summaryAt)) !== 0;
+  }
+
+  /** Completes the rows, or as many as there is space for. */
+  finishAggregation(
+    state: Uint8Array,
+    after: { readonly timeMs: number; readonly value: number } | undefined,
+  ) {
+    this.#start();
+    const { timeMs = 0, value = 0 } = after ?? {};
+    this.#withState(state, (at) => this.#all.finishAggregation(at, after ? 1 : 0, timeMs, value));
+  }
+
+  /** A view of numbers in the memory. */
+  numbersAt(at: number, count: number): Float64Array {
+    return new Float64Array(this.#all.memory.buffer, at, count);
+  }
+
+  #withState(state: Uint8Array, run: (at: number) => number): number {
+    const inMemory = new Uint8Array(this.#all.memory.buffer, aggregationAt, state.length);
+    inMemory.set(state);
+    const result = run(aggregationAt);
+    state.set(inMemory);
+    return result;
+  }
+
+  /** The place of these points in the memory: they are copied if they are elsewhere. */
+  #place({ times, values, from, to }: IndexedPoints) {
     const count = to - from;
     const isElsewhere = this.#isElsewhere(times) || this.#isElsewhere(values);
     if (isElsewhere) this.begin(2 * numberBytes * count + 4 * alignment);
     const place = (column: Float64Array) =>
       isElsewhere ? this.#copy(column.subarray(from, to)) : column.byteOffset + numberBytes * from;
-    const [timesAt, valuesAt] = [place(times), place(values)];
-    const summary = new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields);
-    this.#all[kernel](timesAt, valuesAt, count, summaryAt);
-    return summary;
+    return { timesAt: place(times), valuesAt: place(values), count };
   }
 
   #isElsewhere({ buffer }: Float64Array): boolean {
