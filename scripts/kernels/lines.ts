@@ -31,11 +31,18 @@ function twice(half: u32): u64 {
   return ((half as u64) << 32) | (half as u64);
 }
 
-/** Whether the eight bytes are digits. */
-function isEightDigits(word: u64): bool {
-  const high = word & twice(0xf0f0_f0f0);
-  const carried = ((word + twice(0x0606_0606)) & twice(0xf0f0_f0f0)) >> 4;
-  return (high | carried) === twice(0x3333_3333);
+/**
+ * The first bit that is set is in the first of the eight bytes that is no digit; 0 if all are digits. The bits
+ * after it are right if that byte is ASCII.
+ */
+function noDigits(word: u64): u64 {
+  const digits = word ^ twice(0x3030_3030);
+  return ((digits + twice(0x7676_7676)) | digits) & twice(0x8080_8080);
+}
+
+/** The number of bytes before the first bit that is set; 8 without one. */
+function bytesBefore(bits: u64): usize {
+  return (ctz(bits) >> 3) as usize;
 }
 
 /** Each product adds neighbours: digits, then pairs, then fours. */
@@ -43,6 +50,11 @@ function eightDigits(word: u64): u64 {
   const pairs = ((word & twice(0x0f0f_0f0f)) * (10 * 2 ** 8 + 1)) >> 8;
   const fours = ((pairs & twice(0x00ff_00ff)) * (100 * 2 ** 16 + 1)) >> 16;
   return ((fours & twice(0x0000_ffff)) * (10_000 * 2 ** 32 + 1)) >> 32;
+}
+
+/** The number of the first `count` (1 to 8) bytes, which are digits: zeros come before them. */
+function firstDigits(word: u64, count: usize): u64 {
+  return eightDigits(word << ((64 - (count << 3)) as u64));
 }
 
 /** Whether both places have the same `length` bytes. At least 7 more bytes can be read. */
@@ -63,6 +75,35 @@ function scanValue(from: usize, powers: usize, value: usize): usize {
   const first = isNegative ? from + 1 : from;
   let at = first;
   let sum: u64 = 0;
+  let decimals: usize = 0;
+  let isWhole = true;
+  const word = load<u64>(first);
+  const ends = noDigits(word);
+  const whole = bytesBefore(ends);
+  if (whole === 0) return scanLongValue(from, powers, value);
+  isWhole = load<u8>(first + whole) !== dot;
+  // Without the point.
+  const rest = ends & (ends - 1);
+  const mask = ((1 as u64) << ((whole << 3) as u64)) - 1;
+  if (whole < 8 && isWhole) {
+    sum = firstDigits(word, whole);
+    at += whole;
+  } else if (rest !== 0) {
+    const length = bytesBefore(rest);
+    sum = firstDigits((word & mask) | ((word >> 8) & ~mask), length - 1);
+    decimals = length - whole - 1;
+    at += length;
+  } else return scanLongValue(from, powers, value);
+  const size = decimals === 0 ? (sum as f64) : (sum as f64) / load<f64>(powers + (decimals << 3));
+  return endValue(at, isWhole, isNegative, size, value);
+}
+
+/** As `scanValue`, which is faster, for values of any length. */
+function scanLongValue(from: usize, powers: usize, value: usize): usize {
+  const isNegative = load<u8>(from) === minus;
+  const first = isNegative ? from + 1 : from;
+  let at = first;
+  let sum: u64 = 0;
   let digit: u32 = (load<u8>(at) as u32) ^ 48;
   for (; digit <= 9; digit = (load<u8>(++at) as u32) ^ 48) sum = sum * 10 + (digit as u64);
   const whole = at - first;
@@ -77,6 +118,11 @@ function scanValue(from: usize, powers: usize, value: usize): usize {
   const digits = whole + decimals;
   if (digits === 0 || digits > exactDigits) return 0;
   const size = decimals === 0 ? (sum as f64) : (sum as f64) / load<f64>(powers + (decimals << 3));
+  return endValue(at, isWhole, isNegative, size, value);
+}
+
+/** Stores the value, of which the digits end at `at`. Returns the place after it. */
+function endValue(at: usize, isWhole: bool, isNegative: bool, size: f64, value: usize): usize {
   const suffix = load<u8>(at);
   const isInteger = isWhole && (suffix === smallI || (suffix === smallU && !isNegative));
   const signed = isNegative ? -size : size;
@@ -85,22 +131,23 @@ function scanValue(from: usize, powers: usize, value: usize): usize {
   return isInteger ? at + 1 : at;
 }
 
-/** The place after the digits at `from`; at most one digit beyond the longest time. */
+/** The place after the digits at `from`; beyond the longest time, it is of no matter how many follow. */
 function timeEnd(from: usize): usize {
-  let at = from;
-  if (isEightDigits(load<u64>(at))) at += 8;
-  if (at > from && isEightDigits(load<u64>(at))) at += 8;
-  while (((load<u8>(at) as u32) ^ 48) <= 9 && at - from <= timeDigitsMax) at++;
-  return at;
+  const first = bytesBefore(noDigits(load<u64>(from)));
+  if (first < 8) return from + first;
+  const second = bytesBefore(noDigits(load<u64>(from + 8)));
+  if (second < 8) return from + 8 + second;
+  return from + 16 + bytesBefore(noDigits(load<u64>(from + 16)));
 }
 
-/** The number of at most 19 digits. */
-function wholeNumber(from: usize, to: usize): u64 {
+/** The number of 1 to 19 digits. */
+function wholeNumber(from: usize, to: usize, powers: usize): u64 {
   let sum: u64 = 0;
   let at = from;
   for (; at + 8 <= to; at += 8) sum = sum * 100_000_000 + eightDigits(load<u64>(at));
-  for (; at < to; at++) sum = sum * 10 + (((load<u8>(at) as u32) ^ 48) as u64);
-  return sum;
+  const rest = to - at;
+  if (rest === 0) return sum;
+  return sum * (load<f64>(powers + (rest << 3)) as u64) + firstDigits(load<u64>(at), rest);
 }
 
 /**
@@ -145,6 +192,12 @@ export function scanLines(
   let count: u32 = 0;
   let names: u32 = 0;
   let cutPoints: u32 = 0;
+  // Times of lines that follow each other have as many digits, and mostly the same first ones.
+  let usualEight: u64 = 0;
+  let usualRest: usize = 0;
+  let usualMask: u64 = 0;
+  let usualEnd: u64 = 1;
+  let usualTime: u64 = 0;
   while (at < starts && left > 0) {
     const next = load<u32>(head) as usize;
     if (next === 0) break;
@@ -164,11 +217,23 @@ export function scanLines(
     }
     if (field !== 0 || points === count || to === 0 || to >= end || load<u8>(to) !== space) break;
     const timeFrom = to + 1;
-    const timeTo = timeEnd(timeFrom);
+    const firstEight = load<u64>(timeFrom);
+    const nextEight = load<u64>(timeFrom + 8);
+    const isUsual = firstEight === usualEight && (noDigits(nextEight) & usualMask) === usualEnd;
+    const timeTo = isUsual ? timeFrom + 8 + usualRest : timeEnd(timeFrom);
     const digits = timeTo - timeFrom;
     if (digits <= cutDigits || digits - cutDigits > exactDigits || digits > timeDigitsMax) break;
     if (timeTo < end ? load<u8>(timeTo) !== newline : !isLast || timeTo > end) break;
-    const time = wholeNumber(timeFrom, timeTo);
+    const time = isUsual
+      ? usualTime + firstDigits(nextEight, usualRest)
+      : wholeNumber(timeFrom, timeTo, powers);
+    if (!isUsual && digits > 8 && digits < 16) {
+      usualEight = firstEight;
+      usualRest = digits - 8;
+      usualEnd = (0x80 as u64) << ((usualRest << 3) as u64);
+      usualMask = (usualEnd << 1) - 1;
+      usualTime = time - firstDigits(nextEight, usualRest);
+    }
     const whole = divisor === 1 ? time : time / (divisor as u64);
     const timeMs = (whole as f64) * factor;
     if (!(timeMs <= timeMsMax)) break;

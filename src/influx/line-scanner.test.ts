@@ -146,6 +146,7 @@ const time = rarely(
     fc.bigInt({ min: -(10n ** 18n), max: 41n * 10n ** 17n }).map((one) => ` ${one}`),
     fc.integer({ min: 0, max: 2_000_000_000 }).map((one) => ` ${one}`),
     fc.integer({ min: 0, max: 1_000 }).map((one) => ` ${one + 1_700_000_000_000}`),
+    fc.string({ unit: fc.constantFrom(..."0123456789"), maxLength: 12 }).map((rest) => ` 17802720${rest}`),
   ),
   fc.constantFrom(
     " ",
