@@ -78,11 +78,18 @@ export class Kernels {
   #instance: Instance | undefined;
   /** Everything before this is in use. */
   #used = firstByte;
+  #begun = 0;
+
+  /** Changes when a block begins, and the arrays of the block before are not valid any more. */
+  get begun(): number {
+    return this.#begun;
+  }
 
   /** Begins a block, which needs at most so many bytes. */
   begin(bytes: number): void {
     this.#start();
     const { memory } = this.#all;
+    this.#begun += 1;
     this.#used = firstByte;
     const missing = Math.ceil((bytes + firstByte - memory.buffer.byteLength) / memoryPageBytes);
     if (missing > 0) memory.grow(missing);

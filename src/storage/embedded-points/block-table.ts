@@ -5,7 +5,6 @@
 // can be written again.
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { invariant } from "../../lib/invariant.ts";
-import { LruCache } from "../../lib/lru-cache.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { Kernels } from "../kernels.ts";
 import { numberKind, type ValueKind } from "../point-columns.ts";
@@ -14,6 +13,7 @@ import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts"
 import { DamagedBlock, decodeBlock, decodeTimes, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
+import { DecodedBlocks } from "./decoded-blocks.ts";
 import {
   RowCheck,
   readStateSql,
@@ -25,8 +25,6 @@ import {
   writeStateSql,
 } from "./stored-shard-state.ts";
 
-/** Decoded blocks in the cache, which may have twice as many: 4 MB of full blocks. */
-export const cachedBlocks = 32;
 /** Page size of new files. With blocks of 6 KB, pages of 4 KB waste twice as much space (13 %). */
 const pageBytes = 2048;
 
@@ -146,12 +144,8 @@ export class BlockTable {
   #rowCheck: RowCheck | undefined;
   /** The damage that the check found. */
   #missingRows: readonly Damage[] = [];
-  /**
-   * Decoded blocks of numbers by id, for repeated reads such as a refreshed trend. Blocks are never changed;
-   * a removed block is deleted from the cache, because its id may be reused.
-   */
-  readonly #blocks = new LruCache<number, PointColumns>(cachedBlocks);
   readonly kernels = new Kernels();
+  readonly #blocks = new DecodedBlocks(this.kernels);
   /** Few, so every read searches all of them. */
   #damaged: readonly DamagedRange[] = [];
 
@@ -307,17 +301,20 @@ export class BlockTable {
 
   /** The columns are valid until another block is decoded. */
   #decode(key: PointSetKey, row: BlockRow): PointColumns {
+    const last = this.#blocks.last(row.id);
+    if (last !== undefined) return last;
     const bytes = this.readBytes(key, row);
     return orDamageFound(key, row, () => {
       const points = decodeBlock(bytes, this.kernels);
       checkedTimes(points.times, row);
+      this.#blocks.setLast(row.id, points);
       return points;
     });
   }
 
   /** Whether the cache has the points of a block. */
   hasCached({ id }: BlockRow): boolean {
-    return this.#blocks.get(id) !== undefined;
+    return this.#blocks.cached(id) !== undefined;
   }
 
   /**
@@ -325,26 +322,35 @@ export class BlockTable {
    * whose rollback could restore a block that was removed.
    */
   readCached(key: PointSetKey, row: BlockRow): PointColumns {
-    const cached = this.#blocks.get(row.id);
+    const cached = this.#blocks.cached(row.id);
     if (cached !== undefined) return cached;
     const points = this.read(key, row);
-    if (key.kind === numberKind) this.#blocks.set(row.id, points);
+    if (key.kind === numberKind) this.#blocks.add(row.id, points);
     return points;
   }
 
   /**
+   * As `readOnce`, but adds a block to the cache when it is read again soon. Not inside a transaction, as
+   * `readCached`.
+   */
+  readAgain<Result>(key: PointSetKey, row: BlockRow, use: (points: PointColumns) => Result): Result {
+    const isInMemory = this.hasCached(row) || this.#blocks.last(row.id) !== undefined;
+    if (isInMemory || key.kind !== numberKind || !this.#blocks.isReadAgain(row.id))
+      return this.readOnce(key, row, use);
+    return use(this.readCached(key, row));
+  }
+
+  /**
    * As `readCached`, but does not add to the cache. For one of many blocks of a long read, which would
-   * displace all others, and whose memory the next one uses again: `use` must not keep the arrays or read
-   * another block.
+   * displace all others. `use` must not keep the arrays or read another block.
    */
   readOnce<Result>(key: PointSetKey, row: BlockRow, use: (points: PointColumns) => Result): Result {
-    const cached = this.#blocks.get(row.id);
-    return use(cached ?? this.#decode(key, row));
+    return use(this.#blocks.cached(row.id) ?? this.#decode(key, row));
   }
 
   /** As `readOnce`, with the times alone, which take a small part of the time. */
   readTimesOnce<Result>(key: PointSetKey, row: BlockRow, use: (times: Float64Array) => Result): Result {
-    const cached = this.#blocks.get(row.id);
+    const cached = this.#blocks.cached(row.id);
     if (cached !== undefined) return use(cached.times);
     const bytes = this.readBytes(key, row);
     return use(orDamageFound(key, row, () => checkedTimes(decodeTimes(bytes, this.kernels), row)));

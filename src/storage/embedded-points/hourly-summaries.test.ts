@@ -9,7 +9,7 @@ import { randomFrom, seed } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
 import { type AggregateColumns, type AggregateQuery, aggregateNames } from "../points.ts";
-import { cachedBlocks } from "./block-table.ts";
+import { cachedBlocks } from "./decoded-blocks.ts";
 import { Shard } from "./shard.ts";
 
 const pump = 4096;

@@ -22,13 +22,15 @@ import {
   noPointsOf,
   numberKind,
   type PointRange,
+  slicePoints,
   viewPoints,
 } from "../point-columns.ts";
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
 import { ofTimes, type Summary, summariesPerSpan } from "../summary.ts";
-import { type BlockRow, type BlockTable, cachedBlocks, type PointSetKey } from "./block-table.ts";
+import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
 import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
+import { cachedBlocks } from "./decoded-blocks.ts";
 import type { Head } from "./head.ts";
 import { type BucketRange, isSummarised, knownSummaries, type ReadPart, wholeBlockOf } from "./read-parts.ts";
 import { mayShare, type SharedBlock, type SharedBlocks, sharedBlocksMax } from "./shared-blocks.ts";
@@ -84,11 +86,14 @@ export class SeriesReader {
     const stopMs = includeOutside ? Infinity : endMs;
     for (const part of this.#parts(startMs, stopMs)) {
       if (count >= limit) break;
-      const { points, from, to: inside } = clip(this.#pointsOf(part), { startMs, endMs });
-      const isLastPart = inside < points.times.length;
-      const to = Math.min(includeOutside && isLastPart ? inside + 1 : inside, from + limit - count);
-      if (to > from) ranges.push({ points, from, to });
-      count += to - from;
+      const { range, isLastPart } = this.#withPoints(part, true, (all) => {
+        const { points, from, to: inside } = clip(all, { startMs, endMs });
+        const isLastPart = inside < points.times.length;
+        const to = Math.min(includeOutside && isLastPart ? inside + 1 : inside, from + limit - count);
+        return { range: { points: slicePoints(points, from, to), from: 0, to: to - from }, isLastPart };
+      });
+      if (range.to > 0) ranges.push(range);
+      count += range.to;
       if (isLastPart) break;
     }
     const last = ranges.at(-1);
@@ -181,7 +186,7 @@ export class SeriesReader {
       if (aggregation.isFull) break;
       for (const summary of summaries ?? []) summarizer.add(summary);
       if (summaries !== undefined) continue;
-      // The first blocks fill the cache: no summaries of them are cached.
+      // The cache has space for the first blocks: no summaries of them are cached.
       const isKept = this.#aggregated++ < cachedBlocks;
       this.#withPoints(part, isKept, (all) => {
         const { points, from, to } = clip(all, range);
@@ -301,26 +306,29 @@ export class SeriesReader {
   ): Point {
     if (block.summaries.length > 0 && block.lastMs < beforeMs)
       return { timeMs: block.lastMs, value: this.#table.readSummary(this.#key, block).lastValue };
-    const points = this.#table.readCached(this.#key, block);
-    const inBlock = pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1);
+    const inBlock = this.#table.readAgain(this.#key, block, (points) =>
+      pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1),
+    );
     return inHead !== undefined && inHead.timeMs >= inBlock.timeMs ? inHead : inBlock;
   }
 
   #firstFrom(fromMs: number): Point | undefined {
     for (const part of this.#parts(fromMs, Infinity)) {
-      const points = this.#pointsOf(part);
-      return pointAt(points, firstAtOrAfter(points.times, fromMs));
+      return this.#withPoints(part, true, (points) => pointAt(points, firstAtOrAfter(points.times, fromMs)));
     }
     return undefined;
   }
 
   /**
-   * Passes the points of a part to `use`, which must not keep their arrays or read others. The cache keeps
+   * Passes the points of a part to `use`, which must not keep their arrays or read others. The cache may keep
    * the decoded block if `isKept`.
    */
   #withPoints<Result>(part: ReadPart, isKept: boolean, use: (points: PointColumns) => Result): Result {
-    const block = isKept ? undefined : wholeBlockOf(part);
-    return block ? this.#table.readOnce(this.#key, block, use) : use(this.#pointsOf(part));
+    const block = wholeBlockOf(part);
+    if (block === undefined) return use(this.#pointsOf(part));
+    return isKept
+      ? this.#table.readAgain(this.#key, block, use)
+      : this.#table.readOnce(this.#key, block, use);
   }
 
   #pointsOf(part: ReadPart): PointColumns {

@@ -1,0 +1,30 @@
+// Decoded blocks stay in memory for repeated reads only, and never after their arrays were used for others.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Kernels } from "../kernels.ts";
+import { cachedBlocks, DecodedBlocks } from "./decoded-blocks.ts";
+
+const points = { times: Float64Array.of(1, 2), values: Float64Array.of(3, 4) };
+
+test("the block that was decoded last is there until the kernels begin another one", () => {
+  const kernels = new Kernels();
+  const blocks = new DecodedBlocks(kernels);
+  kernels.begin(100);
+  blocks.setLast(7, points);
+  assert.equal(blocks.last(7), points);
+  assert.equal(blocks.last(8), undefined);
+  kernels.summarise(points.times, points.values, 0, 2);
+  assert.equal(blocks.last(7), undefined);
+});
+
+test("a block is read again only while the cache would still have it, and while it exists", () => {
+  const blocks = new DecodedBlocks(new Kernels());
+  assert.equal(blocks.isReadAgain(1), false);
+  assert.equal(blocks.isReadAgain(1), true);
+  blocks.add(1, points);
+  blocks.setLast(1, points);
+  blocks.delete(1);
+  assert.deepEqual([blocks.cached(1), blocks.last(1), blocks.isReadAgain(1)], [undefined, undefined, false]);
+  for (let id = 2; id < 2 + 2 * cachedBlocks; id++) blocks.isReadAgain(id);
+  assert.equal(blocks.isReadAgain(1), false);
+});
