@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { startPostgres, statement } from "../test/support/postgres.ts";
 import { generateScans, seed, startMs } from "./generate.ts";
 import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
@@ -16,57 +17,83 @@ import { percentile, timesOf } from "./workloads.ts";
 export interface ClusterScale {
   /** Requests of one point of a thousand series. */
   readonly scans: number;
+  /** Those before, of each server. */
+  readonly warmScans: number;
   readonly records: number;
   readonly reads: number;
   readonly series: number;
+  /** The growth of `series` from one part to the next. */
+  readonly growth: number;
   readonly pointsPerSeries: number;
 }
 
-/** The generated points take 40 GB of disk. */
+/** The generated points of the largest part take 40 GB of disk. */
 export const fullCluster: ClusterScale = {
-  ...{ scans: 1_000, records: 100_000, reads: 200 },
-  ...{ series: 1_000_000, pointsPerSeries: 1_000 },
+  ...{ scans: 3_000, warmScans: 1_000, records: 100_000, reads: 200 },
+  ...{ series: 1_000, growth: 10, pointsPerSeries: 1_000 },
 };
 export const quickCluster: ClusterScale = {
-  ...{ scans: 50, records: 2_000, reads: 20 },
-  ...{ series: 2_000, pointsPerSeries: 1_000 },
+  ...{ scans: 50, warmScans: 20, records: 2_000, reads: 20 },
+  ...{ series: 1_000, growth: 1, pointsPerSeries: 1_000 },
 };
 
 const serverCounts = [1, 2, 4];
 /** Each ends with this process. */
 const maxProcesses = 20;
 const perRequest = 1_000;
+const idleSeconds = 5;
 const hourMs = 3_600_000;
 const scanned = Array.from({ length: perRequest }, (_, at) => `scan${String(at).padStart(4, "0")}`);
 
 type Work<Result> = (servers: readonly Running[], clickHousePort: number) => Promise<Result>;
 
-/** Three tables in Markdown. */
-export async function measureCluster(scale: ClusterScale): Promise<string> {
+/** Each measures a table in Markdown. */
+const parts: Readonly<Record<string, (scale: ClusterScale) => Promise<string>>> = {
+  servers: serversTable,
+  records: recordsTable,
+  series1k: (scale) => seriesTable(scale, 0),
+  series10k: (scale) => seriesTable(scale, 1),
+  series100k: (scale) => seriesTable(scale, 2),
+  series1M: (scale) => seriesTable(scale, 3),
+};
+export const clusterParts = Object.keys(parts);
+
+export async function measureCluster(scale: ClusterScale, names: readonly string[]): Promise<string> {
   process.setMaxListeners(maxProcesses);
+  const tables: string[] = [];
+  for (const name of names) tables.push(await parts[name]!(scale));
+  return tables.join("\n\n");
+}
+
+async function serversTable(scale: ClusterScale): Promise<string> {
   const rows: string[] = [];
   for (const count of serverCounts)
     rows.push(await onCluster(count, (servers) => processorRow(servers, scale)));
+  const head = [
+    "| Servers | points/s | processor s per million points, of all servers | of one idle, per s |",
+    "|---|---|---|---|",
+  ];
+  return [...head, ...rows].join("\n");
+}
+
+async function recordsTable(scale: ClusterScale): Promise<string> {
   const [sqlite, one, four] = [
     await onFolder((server) => recordFigures([server], scale)),
     await onCluster(1, (servers) => recordFigures(servers, scale)),
     await onCluster(4, (servers) => recordFigures(servers, scale)),
   ];
-  const calls = Object.keys(sqlite).map((what) =>
+  const rows = Object.keys(sqlite).map((what) =>
     lineOf([what, sqlite[what]!, one[what]!, four[what]!].map((cell) => shown(cell))),
   );
-  const many = await onCluster(1, (servers, port) => manySeriesRows(servers[0]!, port, scale));
-  return [
-    ["| Servers | points/s | processor s per million points, of the servers |", "|---|---|---|", ...rows],
-    ["| Calls | SQLite | PostgreSQL, 1 server | PostgreSQL, 4 servers |", "|---|---|---|---|", ...calls],
-    [
-      `| ${figure(scale.series)} series, ${figure(scale.pointsPerSeries)} points each | ms |`,
-      "|---|---|",
-      ...many,
-    ],
-  ]
-    .map((table) => table.join("\n"))
-    .join("\n\n");
+  const head = ["| Calls | SQLite | PostgreSQL, 1 server | PostgreSQL, 4 servers |", "|---|---|---|---|"];
+  return [...head, ...rows].join("\n");
+}
+
+async function seriesTable(smallest: ClusterScale, growths: number): Promise<string> {
+  const scale = { ...smallest, series: smallest.series * smallest.growth ** growths };
+  const rows = await onCluster(1, (servers, port) => manySeriesRows(servers[0]!, port, scale));
+  const title = `${figure(scale.series)} series, ${figure(scale.pointsPerSeries)} points each`;
+  return [`| ${title} | ms |`, "|---|---|", ...rows].join("\n");
 }
 
 const lineOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
@@ -122,16 +149,21 @@ async function connectedTo<Result>(
   }
 }
 
-async function processorRow(servers: readonly Running[], { scans }: ClusterScale): Promise<string> {
+/** All servers are warm before: else the figure would show how long each compiles its code. */
+async function processorRow(
+  servers: readonly Running[],
+  { scans, warmScans }: ClusterScale,
+): Promise<string> {
   await servers[0]!.declare(scanned);
-  const requests = generateScans(perRequest, scans, seed).map((one) => millrace.requests.scan(scanned, one));
+  const all = generateScans(perRequest, warmScans * servers.length + scans, seed);
+  const requests = all.map((one) => millrace.requests.scan(scanned, one));
   const used = () => servers.reduce((sum, { started }) => sum + processorSeconds(started), 0);
+  for (const server of servers)
+    await connectedTo([server], (connections) => drive(connections, requests.splice(0, warmScans)));
+  const idleBefore = used();
+  await pause(idleSeconds * 1000);
+  const idle = (used() - idleBefore) / idleSeconds / servers.length;
   return connectedTo(servers, async (connections) => {
-    // Each server has read the series once.
-    await drive(
-      connections,
-      connections.map(() => requests[0]!),
-    );
     const before = used();
     const seconds = await drive(connections, requests);
     const millions = (scans * perRequest) / 1e6;
@@ -139,6 +171,7 @@ async function processorRow(servers: readonly Running[], { scans }: ClusterScale
       `${servers.length}`,
       figure((millions * 1e6) / seconds),
       figure((used() - before) / millions),
+      figure(idle),
     ]);
   });
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { fullCluster, measureCluster, quickCluster } from "./cluster.ts";
+import { clusterParts, fullCluster, measureCluster, quickCluster } from "./cluster.ts";
 import { measureCodecs } from "./codecs.ts";
 import { fullConnectors, measureConnectors, quickConnectors } from "./connectors.ts";
 import { consoleParts, measureConsole } from "./console/console.ts";
@@ -60,7 +60,8 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --opcua     instead of workloads: 5,000 variables of an OPC UA server at 1 Hz (2 minutes)
   --transformations  instead of workloads: raw rows into events, and the changed rows alone (4 minutes)
   --cluster   the workloads with the datapoints in ClickHouse, beside the same work by ClickHouse alone; then
-              1, 2 and 4 servers on PostgreSQL, beside SQLite, and a million series (40 GB of disk)
+              1, 2 and 4 servers on PostgreSQL, beside SQLite, and up to a million series (40 GB of disk);
+              --only servers,records,series1k,series10k,series100k,series1M for parts of these
   --write     also keep the table in bench/RESULTS.md, in a section of its own`;
 
 const { values: options } = parseArgs({
@@ -179,6 +180,12 @@ function show(heading: string, report: string): void {
   if (options.write) keepSection(heading, report);
 }
 
+/** Parts of the measurements of servers on PostgreSQL and ClickHouse. */
+async function benchCluster(parts: readonly string[]): Promise<void> {
+  const tables = await measureCluster(clusterScale, parts);
+  show(`Scaling out: ${parts.join(", ")}`, `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
+}
+
 async function bench(): Promise<void> {
   refuseUnknown(only ?? [], [ofPoints, ofReads, ofLines, ...groups.map((one) => one.names)].flat());
   const scale = options.quick ? quickScale : fullScale;
@@ -199,7 +206,7 @@ async function bench(): Promise<void> {
   const bars = options.cluster && { bars: clusterBars };
   const report = reportOf(results, { command, rounds, missing, ...bars });
   const more = options.cluster && only === undefined;
-  show(heading(), more ? `${report}\n\n${await measureCluster(clusterScale)}` : report);
+  show(heading(), more ? `${report}\n\n${await measureCluster(clusterScale, clusterParts)}` : report);
 }
 
 function refuseUnknown(names: readonly string[], known: readonly string[]): void {
@@ -279,4 +286,5 @@ else if (options.connectors) await benchConnectors();
 else if (options.opcua) await benchOpcUa();
 else if (options.transformations) await benchTransformations();
 else if (options.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
+else if (options.cluster && only?.every((name) => clusterParts.includes(name))) await benchCluster(only);
 else await bench();

@@ -104,6 +104,26 @@ export const datapointsLimits = {
     "buckets",
     "That one statement summarises in ClickHouse, of all its series: 10 MB of the response.",
   ),
+  clickHouseLatestRowsMax: limit(
+    200_000,
+    "rows",
+    "That a search for the last point of a series reads in ClickHouse at once: some milliseconds.",
+  ),
+  clickHouseLatestRowsPerSeriesMax: limit(
+    2_000,
+    "rows",
+    "More of these rows for each series of the search: a thousand series take some ten milliseconds.",
+  ),
+  clickHouseEmptySidesMax: limit(
+    10_000,
+    "series",
+    "Whose recent aggregates in ClickHouse found no points before or after their range.",
+  ),
+  clickHouseEmptySidesMsMax: limit(
+    60_000,
+    "ms",
+    "How long that is remembered. A wrong guess costs reading the points that were written since.",
+  ),
   clickHouseSpanGrowth: limit(
     8,
     "times",

@@ -7,7 +7,8 @@ import { Aggregation, type NumberPoint, needsNeighbours } from "../aggregation.t
 import type { Kernels } from "../kernels.ts";
 import type { AggregateColumns, AggregateQuery, Point, SeriesId } from "../points.ts";
 import type { ClickHouseClient, ClickHouseSettings } from "./client.ts";
-import { findFirst, findLatest, seriesPerStatement } from "./nearest.ts";
+import type { EmptySidesOfSeries } from "./empty-sides.ts";
+import { type NearestPoints, seriesPerStatement } from "./nearest.ts";
 import { sql } from "./sql.ts";
 import {
   conflictsIn,
@@ -21,8 +22,8 @@ import { type Alive, groupsOf, readAlive, requireAlive, within } from "./tombsto
 
 export interface AggregateParts {
   readonly client: ClickHouseClient;
-  /** The wall clock: only a guess of where the newest points are. */
-  readonly nowMs: () => number;
+  readonly nearest: NearestPoints;
+  readonly emptySides: EmptySidesOfSeries;
   /** Points whose times and values one statement holds in memory. */
   readonly pointsInArrays: number;
   /** That the version of ClickHouse needs for differences to the row before. */
@@ -104,6 +105,9 @@ class SharedRead {
   readonly #buckets: SummarisedBuckets;
   readonly #alive: Alive;
   readonly #marginMs: number;
+  /** The range of the points that are read; without a bound, if no points are expected there. */
+  #firstMs: number;
+  #endMs: number;
 
   constructor(parts: AggregateParts, buckets: SummarisedBuckets, alive: Alive) {
     this.#parts = parts;
@@ -112,10 +116,17 @@ class SharedRead {
     const { startMs, endMs, bucketMs } = buckets;
     const marginMs = Math.min(bucketMs, Math.ceil((endMs - startMs) * marginShare));
     this.#marginMs = needsNeighbours(buckets) ? marginMs : 0;
+    this.#firstMs = buckets.clip?.startMs ?? startMs - this.#marginMs;
+    this.#endMs = buckets.clip?.endMs ?? endMs + (buckets.isStep ? 0 : this.#marginMs);
   }
 
   async read(series: readonly SeriesId[]): Promise<Map<SeriesId, AggregateColumns>> {
-    const { startMs, endMs, bucketMs, limit } = this.#buckets;
+    const { startMs, endMs, bucketMs, limit, isStep } = this.#buckets;
+    if (this.#marginMs > 0) {
+      const { emptySides } = this.#parts;
+      if (emptySides.areEmptyBefore(series, this.#firstMs)) this.#firstMs = -Infinity;
+      if (!isStep && emptySides.areEmptyFrom(series, this.#endMs)) this.#endMs = Infinity;
+    }
     let spanMs = limit * bucketMs;
     let span = { startMs, endMs: Math.min(endMs, startMs + spanMs) };
     let found = await this.#find(series, span);
@@ -161,18 +172,20 @@ class SharedRead {
     const before = new Map<SeriesId, Point>();
     if (this.#marginMs === 0) return before;
     const { startMs } = this.#buckets;
-    const missing = series.filter((id) => {
-      const runs = found.get(id) ?? [];
-      const last = runs.findLast(({ bucket }) => bucket === 0)?.summary;
+    const { emptySides } = this.#parts;
+    for (const id of series) {
+      const last = found.get(id)?.findLast(({ bucket }) => bucket === 0)?.summary;
       if (last) before.set(id, { timeMs: last.lastMs, value: last.lastValue });
-      return !last && runs.find(({ bucket }) => bucket > 0)?.summary.firstMs !== startMs;
-    });
-    const beforeMs = startMs - this.#marginMs;
-    if (!(await this.#hasPoints(missing, { startMs: -Infinity, endMs: beforeMs }))) return before;
-    const [alive, nowMs] = [this.#alive, this.#parts.nowMs()];
-    const points = missing.map((id) => ({ series: id, isString: false }));
-    const latest = await findLatest(this.#parts.client, { series: points, alive, beforeMs, nowMs });
-    for (const [at, id] of missing.entries()) if (latest[at]) before.set(id, latest[at]);
+    }
+    const beforeMs = this.#firstMs;
+    const isFirst = (id: SeriesId) => found.get(id)?.[0]?.summary.firstMs === startMs;
+    const missing = beforeMs === -Infinity ? [] : series.filter((id) => !before.has(id) && !isFirst(id));
+    if (await this.#hasPoints(missing, { startMs: -Infinity, endMs: beforeMs })) {
+      const points = missing.map((id) => ({ series: id, isString: false }));
+      const latest = await this.#parts.nearest.latest({ series: points, alive: this.#alive, beforeMs });
+      for (const [at, id] of missing.entries()) if (latest[at]) before.set(id, latest[at]);
+    }
+    emptySides.sawBefore(beforeMs === -Infinity ? series : missing, startMs, (id) => !before.has(id));
     return before;
   }
 
@@ -184,12 +197,16 @@ class SharedRead {
       const first = found.get(id)?.find(({ bucket }) => bucket > this.#bucketCount)?.summary;
       if (first) after.set(id, { timeMs: first.firstMs, value: first.firstValue });
     }
-    const missing = series.filter((id) => !after.has(id));
-    const fromMs = this.#buckets.endMs + this.#marginMs;
-    if (!(await this.#hasPoints(missing, { startMs: fromMs, endMs: Infinity }))) return after;
-    const points = missing.map((id) => ({ series: id, isString: false }));
-    const first = await findFirst(this.#parts.client, { series: points, alive: this.#alive, fromMs });
-    for (const [at, id] of missing.entries()) if (first[at]) after.set(id, first[at]);
+    const fromMs = this.#endMs;
+    const missing = fromMs === Infinity ? [] : series.filter((id) => !after.has(id));
+    if (await this.#hasPoints(missing, { startMs: fromMs, endMs: Infinity })) {
+      const points = missing.map((id) => ({ series: id, isString: false }));
+      const first = await this.#parts.nearest.first({ series: points, alive: this.#alive, fromMs });
+      for (const [at, id] of missing.entries()) if (first[at]) after.set(id, first[at]);
+    }
+    const { emptySides } = this.#parts;
+    const seen = fromMs === Infinity ? series : missing;
+    emptySides.sawFrom(seen, this.#buckets.endMs, (id) => !after.has(id));
     return after;
   }
 
@@ -201,22 +218,20 @@ class SharedRead {
     return rows.numbers("n")[0] === 1;
   }
 
-  /** Reads the runs of a span, and at the ends of the query also those of the margins. */
+  /** Reads the runs of a span, and at the ends of the query also those outside. */
   async #find(series: readonly SeriesId[], span: TimeRange): Promise<Found> {
-    const { startMs, endMs, bucketMs, clip, isStep } = this.#buckets;
-    const afterMs = isStep ? 0 : this.#marginMs;
+    const { startMs, endMs, bucketMs } = this.#buckets;
     const range = {
-      startMs: span.startMs === startMs ? (clip?.startMs ?? startMs - this.#marginMs) : span.startMs,
-      endMs: span.endMs === endMs ? (clip?.endMs ?? endMs + afterMs) : span.endMs,
+      startMs: span.startMs === startMs ? this.#firstMs : span.startMs,
+      endMs: span.endMs === endMs ? this.#endMs : span.endMs,
     };
     const runs = bySeries(await this.#query(series, range, false));
     const conflicts = conflictsIn(runs);
     if (conflicts === undefined) return runs;
     const { firstBucket, lastBucket } = conflicts;
-    const part = {
-      startMs: Math.max(range.startMs, startMs + (firstBucket - 1) * bucketMs),
-      endMs: Math.min(range.endMs, startMs + lastBucket * bucketMs),
-    };
+    const firstMs = firstBucket === 0 ? -Infinity : startMs + (firstBucket - 1) * bucketMs;
+    const lastMs = lastBucket > this.#bucketCount ? Infinity : startMs + lastBucket * bucketMs;
+    const part = { startMs: Math.max(range.startMs, firstMs), endMs: Math.min(range.endMs, lastMs) };
     const exact = bySeries(await this.#query(conflicts.series, part, true));
     const isOutside = ({ bucket }: Run) => bucket < firstBucket || bucket > lastBucket;
     for (const id of conflicts.series)

@@ -21,8 +21,9 @@ import type {
 import { AggregateReads } from "./aggregate-reads.ts";
 import { ClickHouseClient, ClickHouseError, type ClickHouseSettings } from "./client.ts";
 import { readOnlyTables, replicaProblems } from "./doctor.ts";
+import { EmptySidesOfSeries } from "./empty-sides.ts";
 import type { ClickHouseLocation } from "./location.ts";
-import { findLatest, seriesPerStatement } from "./nearest.ts";
+import { NearestPoints, seriesPerStatement } from "./nearest.ts";
 import { findOldPoints } from "./old-points.ts";
 import { RawReads } from "./raw-reads.ts";
 import { createTables } from "./schema.ts";
@@ -64,12 +65,14 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
     const { nowMs, monotonicMs, onSweepFailure: onFailure } = settings;
     const { pointsInArrays = limits.clickHousePointsInArraysMax } = settings;
     const sweep = new TombstoneSweep({ client, monotonicMs, onFailure });
+    const nearest = new NearestPoints(client, nowMs);
+    const emptySides = new EmptySidesOfSeries(monotonicMs);
     const aggregates = new AggregateReads({
-      ...{ client, nowMs, pointsInArrays, settings: ofDifferences },
+      ...{ client, nearest, emptySides, pointsInArrays, settings: ofDifferences },
       kernels: new Kernels(),
     });
-    const raw = new RawReads({ client, nowMs, isOrderedByFinal });
-    return new ClickHousePoints({ client, takeVersions, sweep, nowMs, raw, aggregates });
+    const raw = new RawReads({ client, nearest, isOrderedByFinal });
+    return new ClickHousePoints({ client, takeVersions, sweep, nearest, raw, aggregates });
   } catch (problem) {
     client.close();
     const isRefused = problem instanceof Failure || problem instanceof ClickHouseError;
@@ -110,7 +113,7 @@ interface Parts {
   readonly client: ClickHouseClient;
   readonly takeVersions: TakeVersions;
   readonly sweep: TombstoneSweep;
-  readonly nowMs: () => number;
+  readonly nearest: NearestPoints;
   readonly raw: RawReads;
   readonly aggregates: AggregateReads;
 }
@@ -148,7 +151,7 @@ class ClickHousePoints implements PointsStore {
       const some = series.slice(from, from + seriesPerStatement);
       const ids = [...new Set(some.map((one) => one.series))];
       const find = (alive: Alive, ofSeries = some) =>
-        findLatest(this.#client, { series: ofSeries, alive, beforeMs, nowMs: this.#parts.nowMs() });
+        this.#parts.nearest.latest({ series: ofSeries, alive, beforeMs });
       const points = await readAlive(this.#client, ids, find, async (tombstonesOf) => {
         const parts: (Point | undefined)[] = [];
         for (const { items, alive } of groupsOf(some, (one) => tombstonesOf(one.series)))

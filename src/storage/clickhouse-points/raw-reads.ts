@@ -10,14 +10,13 @@ import { concatPoints, kindOf, noPointsOf, viewPoints } from "../point-columns.t
 import type { Point, PointColumns, PointSeries, ScanQuery } from "../points.ts";
 import type { ClickHouseClient } from "./client.ts";
 import type { NativeRows } from "./native-format.ts";
-import { findLatest } from "./nearest.ts";
+import type { NearestPoints } from "./nearest.ts";
 import { noSql, sql } from "./sql.ts";
 import { type Alive, readAlive, requireAlive, within } from "./tombstones.ts";
 
 export interface RawReadsParts {
   readonly client: ClickHouseClient;
-  /** The wall clock: only a guess of where the newest points are. */
-  readonly nowMs: () => number;
+  readonly nearest: NearestPoints;
   /**
    * Until version 20, FINAL returns rows in the order of the key and reads no more than LIMIT needs, while
    * ORDER BY reads all. Later versions need ORDER BY, and stop at LIMIT too.
@@ -59,8 +58,7 @@ export class RawReads {
     // Without points before, this saves the search in ever longer ranges.
     const { times } = await this.#readRows({ ...series, alive, startMs: -Infinity, endMs: beforeMs }, 1);
     if (times.length === 0) return undefined;
-    const nowMs = this.#parts.nowMs();
-    const [last] = await findLatest(this.#parts.client, { series: [series], beforeMs, alive, nowMs });
+    const [last] = await this.#parts.nearest.latest({ series: [series], beforeMs, alive });
     return last;
   }
 

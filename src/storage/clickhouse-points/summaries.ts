@@ -21,7 +21,7 @@ export type SummarisedBuckets = Omit<AggregateQuery, "series">;
 
 export interface PointsToSummarise {
   readonly series: readonly SeriesId[];
-  /** It begins at most a bucket before the first bucket. */
+  /** Points before the first bucket and after the last one are in one bucket each. */
   readonly range: TimeRange;
   readonly alive: Alive;
   readonly isFinal: boolean;
@@ -30,7 +30,7 @@ export interface PointsToSummarise {
 /** The points of a run. */
 export interface Run {
   readonly series: SeriesId;
-  /** 1 is the first bucket of the query. */
+  /** 1 is the first bucket of the query. 0 has all points before it. */
   readonly bucket: number;
   /** A time occurs twice. */
   readonly hasVersions: boolean;
@@ -52,7 +52,8 @@ export const needsArrays = (buckets: SummarisedBuckets): boolean =>
 export function summaryStatement(buckets: SummarisedBuckets, points: PointsToSummarise, columns: Sql): Sql {
   const isOne = points.series.length === 1;
   const own = columnsOfRuns(buckets, isOne);
-  const grouped = sql`FROM (${rowsOf(buckets, points)}) GROUP BY ${isOne ? noSql : sql`id, `}bucket, block`;
+  const keys = isOneKey(buckets) ? sql`run` : sql`bucket, run`;
+  const grouped = sql`FROM (${rowsOf(buckets, points)}) GROUP BY ${isOne ? noSql : sql`id, `}${keys}`;
   const values = joinSql(
     own.map(({ name, value }) => sql`${value} AS ${name}`),
     sql`, `,
@@ -89,13 +90,13 @@ function columnsOfRuns(buckets: SummarisedBuckets, isOne: boolean): RunColumn[] 
   const isOfArrays = needsArrays(buckets);
   const wantsEnds = isOfArrays || needsNeighbours(buckets) || wanted(buckets, "firstValue", "lastValue");
   const isOfLines = wantsTime(buckets) && !isOfArrays;
-  const flags = isOfLines ? sql`(dt <= 0) * 2 + (dv != 0)` : sql`(dt <= 0) * 2`;
+  const changes = isOfLines ? sql` + (dv != 0) * ${changesUnit}` : noSql;
   const columns: (RunColumn | false)[] = [
     !isOne && { name: sql`id`, value: sql`id` },
-    { name: sql`bucket`, value: sql`bucket` },
+    { name: sql`block`, value: sql`toUInt64(run % ${blocksInKeyMax})` },
     { name: sql`first_t`, value: sql`any(t)` },
     { name: sql`last_t`, value: sql`anyLast(t)` },
-    { name: sql`flags`, value: sql`toUInt64(groupBitOr(is_next * (${flags})))` },
+    { name: sql`counts`, value: sql`toUInt64(sum(is_next * ((dt <= 0)${changes})))` },
     wantsEnds && { name: sql`first_v`, value: sql`any(v)` },
     wantsEnds && { name: sql`last_v`, value: sql`anyLast(v)` },
     (isOfArrays || wanted(buckets, "count")) && { name: sql`n`, value: sql`count()` },
@@ -108,22 +109,42 @@ function columnsOfRuns(buckets: SummarisedBuckets, isOne: boolean): RunColumn[] 
   return columns.filter((column) => column !== false);
 }
 
-/** Bits of the column `flags`. */
-const valuesChange = 1;
-const hasVersions = 2;
+/**
+ * The column `counts` has the rows with the time of the row before, and in this unit the changes of values.
+ */
+const changesUnit = 2 ** 32;
 
-/** Differences to the row before, within a block; 0 in its first row. */
+/**
+ * The number of a bucket and that of a block are one key, below 2^53. ClickHouse needs more time for two
+ * keys, so queries of more buckets alone have two.
+ */
+const blocksInKeyMax = 2 ** 24;
+const bucketsInKeyMax = 2 ** 28;
+
+/**
+ * Differences to the row before, within a block; 0 in its first row. That row counts as one with the time of
+ * the row before, in each block, because the number of a row takes more time than all of these columns.
+ */
 function rowsOf(buckets: SummarisedBuckets, { series, range, alive, isFinal }: PointsToSummarise): Sql {
   const { startMs, bucketMs } = buckets;
   const isOne = series.length === 1;
   const sameSeries = isOne ? noSql : sql` AND runningDifference(series) = 0`;
   // Integer division rounds towards zero, so the bucket before the first one is number 0.
-  return sql`SELECT ${isOne ? noSql : sql`series AS id, `}t, v,
-    intDiv(t - (${startMs - bucketMs}), ${bucketMs}) AS bucket,
-    blockNumber() AS block, runningDifference(t) AS dt, runningDifference(v) AS dv,
-    rowNumberInBlock() > 0 AND runningDifference(bucket) = 0${sameSeries} AS is_next
+  const number = sql`intDiv(t - (${startMs - bucketMs}), ${bucketMs})`;
+  const atLeast = range.startMs === -Infinity ? sql`greatest(${number}, 0)` : number;
+  const last = bucketsIn(buckets) + 1;
+  const bucket = range.endMs === Infinity ? sql`least(${atLeast}, ${last})` : atLeast;
+  const run = isOneKey(buckets) ? sql`bucket * ${blocksInKeyMax} + blockNumber()` : sql`blockNumber()`;
+  return sql`SELECT ${isOne ? noSql : sql`series AS id, `}t, v, ${bucket} AS bucket,
+    ${run} AS run, runningDifference(t) AS dt, runningDifference(v) AS dv,
+    runningDifference(bucket) = 0${sameSeries} AS is_next
     FROM points${isFinal ? sql` FINAL` : noSql} WHERE ${within(series, range)}${alive.condition}`;
 }
+
+const isOneKey = (buckets: SummarisedBuckets) => bucketsIn(buckets) < bucketsInKeyMax;
+
+const bucketsIn = ({ startMs, endMs, bucketMs }: SummarisedBuckets) =>
+  Math.round((endMs - startMs) / bucketMs);
 
 const segments = sql`arrayPopBack(vs), arrayPopFront(vs), arrayPopBack(ts), arrayPopFront(ts)`;
 
@@ -146,7 +167,7 @@ function timeSquaresOf(isStep: boolean): Sql {
  * are equal: only one kind was requested.
  */
 export function runsIn(rows: NativeRows, buckets: SummarisedBuckets, series: readonly SeriesId[]): Run[] {
-  const [ids, bucket, flags] = numbersOf(rows, "id", "bucket", "flags");
+  const [ids, block, counts] = numbersOf(rows, "id", "block", "counts");
   const [firstMs, firstValue, lastMs, lastValue] = numbersOf(rows, "first_t", "first_v", "last_t", "last_v");
   const [count, min, max, sum] = numbersOf(rows, "n", "min_v", "max_v", "sum_v");
   const [variation, area, mean, squares] = numbersOf(rows, "variation", "area", "mean_v", "squares");
@@ -154,13 +175,15 @@ export function runsIn(rows: NativeRows, buckets: SummarisedBuckets, series: rea
   const timeMeanAt = (row: number) => {
     if (needsArrays(buckets)) return timeMean![row]!;
     // The quotient of a large constant value is rounded.
-    if ((flags![row]! & valuesChange) === 0) return firstValue![row] ?? 0;
+    if (counts![row]! < changesUnit) return firstValue![row] ?? 0;
     return area![row]! / (lastMs![row]! - firstMs![row]!);
   };
-  return Array.from(bucket!, (number, row) => ({
+  const sameTimes = counts!.map((number) => number % changesUnit);
+  const withVersions = blocksWithVersions(block!, sameTimes);
+  return Array.from(block!, (number, row) => ({
     series: series.length === 1 ? series[0]! : ids![row]!,
-    bucket: number,
-    hasVersions: (flags![row]! & hasVersions) !== 0,
+    bucket: bucketOf(firstMs![row]!, buckets),
+    hasVersions: withVersions.has(number) && sameTimes[row]! > 0,
     summary: {
       // A summary without points would count for nothing.
       count: count![row] ?? 1,
@@ -180,6 +203,18 @@ export function runsIn(rows: NativeRows, buckets: SummarisedBuckets, series: rea
       stepSquares: timeSquares![row] ?? 0,
     },
   }));
+}
+
+function bucketOf(timeMs: number, { startMs, endMs, bucketMs }: SummarisedBuckets): number {
+  if (timeMs < startMs) return 0;
+  return Math.floor((Math.min(timeMs, endMs) - startMs) / bucketMs) + 1;
+}
+
+/** The blocks with more rows that have the time of the row before than the first row of the block. */
+function blocksWithVersions(blocks: Float64Array, sameTimes: Float64Array): ReadonlySet<number> {
+  const rows = new Map<number, number>();
+  for (const [row, block] of blocks.entries()) rows.set(block, (rows.get(block) ?? 0) + sameTimes[row]!);
+  return new Set([...rows].filter(([, count]) => count > 1).map(([block]) => block));
 }
 
 const numbersOf = (rows: NativeRows, ...names: readonly string[]) => names.map((name) => rows.numbers(name));

@@ -16,9 +16,12 @@ const boundMs = (timeMs: number): number => Math.ceil(Math.min(farMs, Math.max(-
 const isOneOf = (series: readonly SeriesId[]): Sql =>
   series.length === 1 ? sql`series = ${series}` : sql`series IN (${series})`;
 
-/** The condition for points of these series in a range. */
-export const within = (series: readonly SeriesId[], { startMs, endMs }: TimeRange): Sql =>
-  sql`${isOneOf(series)} AND t >= ${boundMs(startMs)} AND t < ${boundMs(endMs)}`;
+/** The condition for points of these series in a range. Each comparison of times takes time. */
+export function within(series: readonly SeriesId[], { startMs, endMs }: TimeRange): Sql {
+  const from = startMs === -Infinity ? noSql : sql` AND t >= ${boundMs(startMs)}`;
+  const to = endMs === Infinity ? noSql : sql` AND t < ${boundMs(endMs)}`;
+  return sql`${isOneOf(series)}${from}${to}`;
+}
 
 export interface DeletedRange extends TimeRange {
   readonly series: SeriesId;
