@@ -4,15 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { GeneratedSeries, Scan } from "../generate.ts";
 import { type RequestBytes, type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
-import {
-  beginningOf,
-  influxPanel,
-  linesIn,
-  occurrences,
-  type Running,
-  type System,
-  type Window,
-} from "./system.ts";
+import { influxPanel, linesIn, occurrences, type Running, type System, type Window } from "./system.ts";
 
 export const administratorKey = "benchmark-key-0123456789abcdef0123456789abcdef";
 const root = new URL("../..", import.meta.url).pathname;
@@ -93,10 +85,8 @@ export const millrace: System = {
       return post(`${base}/dataframe`, JSON.stringify({ items: names.map((name) => ({ name })), ...asked }));
     },
     latest: (name) => get(`${base}/latest/${name}`),
-    latestOfMany: (names) => {
-      const filter = encodeURIComponent(`startswith(Name,'${beginningOf(names)}')`);
-      return getOData(`Timeseries?$filter=${filter}&$select=Name&$expand=Latest`);
-    },
+    latestOfMany: (names) =>
+      postTo06(`${base}/latest`, JSON.stringify({ items: names.map((name) => ({ name })) })),
   },
   rows: {
     hourlyAverage: (body) => occurrences(body, '"timestamp"'),

@@ -70,9 +70,10 @@ export function ruleOf(route: Route): (request: FastifyRequest) => AuditedAs {
   const { method, path } = route;
   const kind = kindOf(route);
   const resource = path.split("/")[1] || "project";
+  const action = `${method} ${path || "/"}`;
   return ({ headers, params }) => ({
     kind: kind === "read" && headers.accept?.includes(csvType) && hasCsv(route) ? "export" : kind,
-    action: `${method} ${path || "/"}`,
+    action,
     resource,
     ids: valuesIn(params),
   });

@@ -45,6 +45,7 @@ export const datapointsLimits = {
   frameRowsMax: limit(100_000, "rows", "Rows of a data frame. A larger `limit` is lowered to this."),
   frameColumnsMax: limit(1_000, "columns", "Columns of a data frame. More are refused."),
   seriesPerReadMax: limit(100, "series", "Items of one multi-series query or data frame."),
+  latestSeriesMax: limit(1_000, "series", "Items of one request for latest points."),
   functionLengthMax: limit(4_096, "characters", "The expression of a calculated series. Longer is refused."),
   functionDepthMax: limit(64, "levels", "Nesting of brackets, functions and signs in a calculated series."),
   functionLeavesMax: limit(

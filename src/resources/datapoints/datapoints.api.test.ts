@@ -5,6 +5,7 @@ import { gzipSync } from "node:zlib";
 import protobuf from "protobufjs";
 import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { realSystem } from "../../lib/system.ts";
+import { limits } from "../../limits.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
 const nowMs = Date.UTC(2026, 5, 1, 12);
@@ -294,6 +295,11 @@ test("the latest points of many series, in the order of the request, empty when 
     { name: a.name, datapoints: [point(10, 2)] },
   ]);
   assert.deepEqual(await latest({ items: [] }), []);
+  const most = Array.from({ length: limits.latestSeriesMax }, (_, i) => ({ name: i % 2 ? a.name : b.name }));
+  assert.deepEqual(
+    await latest({ items: most, before: 8 }),
+    most.map(({ name }) => ({ name, datapoints: [name === a.name ? point(5, 1) : point(7, "on")] })),
+  );
   await server.ask(`POST ${path(empty)}`, '{"items":[{"timestamp":1,"value":-0}]}');
   assert.match(
     (await server.ask.v06("POST /timeseries/latest", { items: [{ id: empty.id }] })).text,

@@ -28,7 +28,7 @@ import {
   keyFields,
   queryParameters,
   readTime,
-  seriesKey,
+  seriesKeys,
   seriesQuery,
   timeField,
   timeParameter,
@@ -146,7 +146,7 @@ const readRoutes = pathsOf("data").map((path) =>
 );
 
 const latestQuerySchema = Type.Object({
-  items: Type.Array(Type.Object(keyFields), { maxItems: limits.seriesPerReadMax }),
+  items: Type.Array(Type.Object(keyFields), { maxItems: limits.latestSeriesMax }),
   before: timeField("Only points earlier than this; now when absent"),
 });
 
@@ -165,9 +165,9 @@ const manyLatestRoute = route({
   response: (version) => ({ schema: itemsSchema(latestSchema(version)) }),
   handle: async (ctx, { version, body }) => {
     const { items, before = "now" } = body as LatestQueryInput;
-    const keys = items.map((item, i) => seriesKey(item, `items[${i}].`));
+    const keys = seriesKeys(items);
     const beforeMs = timePointMs(readTime(before, "before"), ctx.system.nowMs());
-    return manyLatestResponse(await latestPoints(ctx, keys, beforeMs), version);
+    return manyLatestResponse(ctx, await latestPoints(ctx, keys, beforeMs), version);
   },
 });
 

@@ -153,6 +153,10 @@ export function seriesKey({ name, tagId, id }: KeyInput, at: string): SeriesKey 
   return key;
 }
 
+/** The keys of the items of a body. */
+export const seriesKeys = (items: readonly KeyInput[]): readonly SeriesKey[] =>
+  items.map((item, i) => item.name ?? item.tagId ?? item.id ?? seriesKey(item, `items[${i}].`));
+
 export interface OptionsInput {
   readonly start?: string | number;
   readonly end?: string | number;

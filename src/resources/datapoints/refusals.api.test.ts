@@ -264,7 +264,7 @@ refused("reads that ask for what cannot be", [
 test("reads of latest values that cannot be", async () => {
   const refuses = await refusing({ server, versions: ["0.6"], stored: everything });
   const ask = "POST /timeseries/latest";
-  const tooMany = Array.from({ length: limits.seriesPerReadMax + 1 }, () => ({ name: "n" }));
+  const tooMany = Array.from({ length: limits.latestSeriesMax + 1 }, () => ({ name: "n" }));
   await refuses(ask, {
     body: { items: [{ name: "n" }, { name: "none" }, { id: 5 }] },
     message: "No such time series: none, 5",
@@ -281,7 +281,7 @@ test("reads of latest values that cannot be", async () => {
   });
   await refuses(ask, {
     body: { items: tooMany },
-    message: `items may hold at most ${limits.seriesPerReadMax} items but holds ${tooMany.length}`,
+    message: `items may hold at most ${limits.latestSeriesMax} items but holds ${tooMany.length}`,
   });
 });
 

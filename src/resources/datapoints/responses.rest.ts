@@ -113,13 +113,20 @@ export const latestResponse = (point: Point | undefined) => ({
   bytes: `{"data":{"items":[${pointJson(point)}]}}`,
 });
 
-/** An item for each series, with its last point or without points. */
-export function manyLatestResponse(latest: readonly LatestPoint[], version: ApiVersion) {
-  const items = latest.map(
-    ({ series, point }) =>
-      `{"${keyMember(version)}":${JSON.stringify(series.name)},"datapoints":[${pointJson(point)}]}`,
-  );
-  return { contentType: jsonType, bytes: `{"data":{"items":[${items.join(",")}]}}` };
+/** An item for each series, with its last point or without points. Long strings reserve memory. */
+export async function manyLatestResponse(
+  ctx: Pick<RequestContext, "memory">,
+  latest: readonly LatestPoint[],
+  version: ApiVersion,
+) {
+  let bytes = latest.length * (cellBytes + limits.nameLengthMax);
+  for (const { point } of latest) if (typeof point?.value === "string") bytes += point.value.length;
+  await ctx.memory.reserve(Math.min(bytes, limits.responseReserveBytes));
+  const start = `{"${keyMember(version)}":`;
+  let items = "";
+  for (const { series, point } of latest)
+    items += `${items && ","}${start}${JSON.stringify(series.name)},"datapoints":[${pointJson(point)}]}`;
+  return { contentType: jsonType, bytes: `{"data":{"items":[${items}]}}` };
 }
 
 /** Minus zero keeps its sign. */

@@ -57,7 +57,7 @@ export class LatestPointCache {
     const { series, ends, times, values } = runs;
     for (let run = 0, from = 0; run < series.length; from = ends[run++]!) {
       const id = series[run]!;
-      this.#lookups.delete(id);
+      if (this.#lookups.size > 0) this.#lookups.delete(id);
       const cached = this.#points.get(id);
       if (cached === undefined) continue;
       let newest = -1;
