@@ -2,8 +2,8 @@
 // src/storage/kernels-binary.ts. The language is AssemblyScript, TypeScript with the
 // types of WebAssembly.
 //
-// Arguments that are places in memory have the type usize. The caller (src/storage/kernels.ts) passes places with
-// enough memory; eight bytes before and after packed bits may be read, too. Results have the bits that
+// Arguments that are places in memory have the type usize. The caller (src/storage/kernels.ts) passes places
+// with enough memory; eight bytes before and after packed bits may be read, too. Results have the bits that
 // FORMAT.md defines: no calculation is reordered.
 
 /** The results of `decodeSymbols`. */
@@ -195,6 +195,11 @@ export function unpack(bits: usize, count: i32, width: u32, numbers: usize): voi
   }
 }
 
+/** Four bytes as integers. */
+function fourBytes(at: usize): v128 {
+  return i32x4.extend_low_i16x8_u(i16x8.extend_low_i8x16_u(v128.load32_zero(at)));
+}
+
 /** Residuals of 32 bits: base + symbol * 2^rawBits + raw bits; `low` are u32, unused with `rawBits` 0. */
 export function fillResiduals(
   symbols: usize,
@@ -204,14 +209,21 @@ export function fillResiduals(
   residuals: usize,
   count: i32,
 ): void {
+  const bases = i32x4.splat(base);
+  const last = count - 4;
+  let index = 0;
   if (rawBits === 0)
-    for (let index = 0; index < count; index++)
-      store<i32>(residuals + (index << 2), base + (load<u8>(symbols + index) as i32));
+    for (; index <= last; index += 4)
+      v128.store(residuals + (index << 2), i32x4.add(bases, fourBytes(symbols + index)));
   else
-    for (let index = 0; index < count; index++) {
-      const high = (load<u8>(symbols + index) as i32) << rawBits;
-      store<i32>(residuals + (index << 2), base + high + load<i32>(low + (index << 2)));
+    for (; index <= last; index += 4) {
+      const high = i32x4.add(bases, i32x4.shl(fourBytes(symbols + index), rawBits));
+      v128.store(residuals + (index << 2), i32x4.add(high, v128.load(low + (index << 2))));
     }
+  for (; index < count; index++) {
+    const high = base + ((load<u8>(symbols + index) as i32) << rawBits);
+    store<i32>(residuals + (index << 2), rawBits === 0 ? high : high + load<i32>(low + (index << 2)));
+  }
 }
 
 /** Two integers as doubles, each divided by the lanes of `divisor`. */
