@@ -330,14 +330,14 @@ export function summariseValues(times: usize, values: usize, count: i32, summary
 }
 
 /**
- * The summary of `count` points (1 or more): 15 doubles in the order of FORMAT.md, "Summary". Each sum is
- * added in the order of the points.
+ * As `summarise`, but without the squares, which are NaN, and a second pass over the points. Takes half of its
+ * time.
  */
-export function summarise(times: usize, values: usize, count: i32, summary: usize): void {
+export function summariseMeans(times: usize, values: usize, count: i32, summary: usize): void {
   const firstMs = load<f64>(times);
   const base = load<f64>(values);
-  let min = base;
-  let max = base;
+  let min = f64x2.splat(base);
+  let max = min;
   let sum: f64 = 0.0 + base;
   let variation: f64 = 0;
   let above: f64 = 0;
@@ -351,8 +351,8 @@ export function summarise(times: usize, values: usize, count: i32, summary: usiz
     const value = load<f64>(values + (index << 3));
     const stepMs = timeMs - lastMs;
     const valueAbove = value - base;
-    min = value < min ? value : min;
-    max = value > max ? value : max;
+    min = f64x2.pmin(min, f64x2.splat(value));
+    max = f64x2.pmax(max, f64x2.splat(value));
     sum += value;
     variation += abs<f64>(value - last);
     above += valueAbove;
@@ -363,15 +363,39 @@ export function summarise(times: usize, values: usize, count: i32, summary: usiz
     lastAbove = valueAbove;
   }
   const ms = lastMs - firstMs;
-  const mean = base + above / (count as f64);
-  const lineMean = count > 1 ? base + lineAbove / ms : base;
-  const stepMean = count > 1 ? base + stepAbove / ms : base;
+  store<f64>(summary, count as f64);
+  store<f64>(summary, firstMs, 8);
+  store<f64>(summary, base, 16);
+  store<f64>(summary, lastMs, 24);
+  store<f64>(summary, last, 32);
+  store<f64>(summary, f64x2.extract_lane(min, 0), 40);
+  store<f64>(summary, f64x2.extract_lane(max, 0), 48);
+  store<f64>(summary, sum, 56);
+  store<f64>(summary, base + above / (count as f64), 64);
+  store<f64>(summary, NaN, 72);
+  store<f64>(summary, variation, 80);
+  store<f64>(summary, count > 1 ? base + lineAbove / ms : base, 88);
+  store<f64>(summary, NaN, 96);
+  store<f64>(summary, count > 1 ? base + stepAbove / ms : base, 104);
+  store<f64>(summary, NaN, 112);
+}
+
+/**
+ * The summary of `count` points (1 or more): 15 doubles in the order of FORMAT.md, "Summary". Each sum is
+ * added in the order of the points.
+ */
+export function summarise(times: usize, values: usize, count: i32, summary: usize): void {
+  summariseMeans(times, values, count, summary);
+  const base = load<f64>(values);
+  const mean = load<f64>(summary, 64);
+  const lineMean = load<f64>(summary, 88);
+  const stepMean = load<f64>(summary, 104);
   let squares = (base - mean) * (base - mean);
   let lineSquares: f64 = 0;
   let stepSquares: f64 = 0;
   let lastFromLine = base - lineMean;
   let lastFromStep = base - stepMean;
-  let beforeMs = firstMs;
+  let beforeMs = load<f64>(times);
   for (let index = 1; index < count; index++) {
     const timeMs = load<f64>(times + (index << 3));
     const value = load<f64>(values + (index << 3));
@@ -385,20 +409,8 @@ export function summarise(times: usize, values: usize, count: i32, summary: usiz
     lastFromLine = fromLine;
     lastFromStep = value - stepMean;
   }
-  store<f64>(summary, count as f64);
-  store<f64>(summary, firstMs, 8);
-  store<f64>(summary, base, 16);
-  store<f64>(summary, lastMs, 24);
-  store<f64>(summary, last, 32);
-  store<f64>(summary, min, 40);
-  store<f64>(summary, max, 48);
-  store<f64>(summary, sum, 56);
-  store<f64>(summary, mean, 64);
   store<f64>(summary, squares, 72);
-  store<f64>(summary, variation, 80);
-  store<f64>(summary, lineMean, 88);
   store<f64>(summary, lineSquares / 3.0, 96);
-  store<f64>(summary, stepMean, 104);
   store<f64>(summary, stepSquares, 112);
 }
 

@@ -53,6 +53,8 @@ const ownAggregates: readonly BucketValue[] = [
   ...valueAggregates,
   ...(["count", "firstTime", "firstValue", "lastTime", "lastValue"] as const),
 ];
+/** Aggregates of squared distances. */
+const squareAggregates: readonly BucketValue[] = ["continuousVariance", "discreteVariance"];
 /** Aggregates over the interpolated series. */
 const timeAggregates: readonly BucketValue[] = ["average", "continuousVariance", "definedMs"];
 
@@ -62,13 +64,14 @@ export const needsNeighbours = ({ aggregates }: Pick<AggregateQuery, "aggregates
 
 /**
  * The parts of summaries that a query needs: `times` for the number of points and their first and last times,
- * `values` for their extremes and sum too, `distances` for everything.
+ * `values` for their extremes and sum too, `means` for everything but squares, `squares` for everything.
  */
-export type SummaryNeeds = "times" | "values" | "distances";
+export type SummaryNeeds = "times" | "values" | "means" | "squares";
 
 export function summaryNeeds({ aggregates }: Pick<AggregateQuery, "aggregates">): SummaryNeeds {
   if (aggregates.every((name) => ["count", "firstTime", "lastTime"].includes(name))) return "times";
-  return needsNeighbours({ aggregates }) || aggregates.includes("discreteVariance") ? "distances" : "values";
+  if (aggregates.some((name) => squareAggregates.includes(name))) return "squares";
+  return needsNeighbours({ aggregates }) ? "means" : "values";
 }
 
 /** The fields of the state that this class sets or reads, as indexes of doubles and of 32-bit integers. */

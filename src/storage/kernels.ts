@@ -20,6 +20,7 @@ interface Instance {
   readonly restoreSmoothed: Kernel;
   readonly fillTimes: Kernel;
   readonly summarise: Kernel;
+  readonly summariseMeans: Kernel;
   readonly summariseValues: Kernel;
   readonly aggregatePoints: Kernel;
   readonly aggregateSummary: Kernel;
@@ -179,7 +180,16 @@ export class Kernels {
     },
   };
 
-  #summarise(kernel: "summarise" | "summariseValues", points: IndexedPoints): Float64Array {
+  /** As `summarise`, in half of its time: without squares, which are NaN. */
+  readonly ofMeans: Summariser = {
+    summarise: (times, values, from, to) =>
+      decodeSummary(this.#summarise("summariseMeans", { times, values, from, to })),
+  };
+
+  #summarise(
+    kernel: "summarise" | "summariseMeans" | "summariseValues",
+    points: IndexedPoints,
+  ): Float64Array {
     invariant(points.from < points.to, "a summary has points");
     const { timesAt, valuesAt, count } = this.#place(points);
     const summary = new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields);

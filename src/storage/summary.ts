@@ -31,6 +31,9 @@ export interface Summary {
   readonly stepSquares: number;
 }
 
+/** Whether a summary with means has squares, too. They are NaN when they were not needed. */
+export const hasSquares = ({ squares }: Summary): boolean => !Number.isNaN(squares);
+
 /** Number of fields in the encoded form. */
 export const summaryFields = 15;
 

@@ -137,3 +137,26 @@ it(`a read of more blocks than are cached is that of the points, PROOF_SEED=${se
   }
   shard.close();
 });
+
+it(`variances after averages of the same buckets are those without, PROOF_SEED=${seed}`, () => {
+  const shards = [0, 1].map((number) => {
+    const file = `shard-${number}.sqlite`;
+    return new Shard(join(temporaryFolder(), file), { file, blockPoints: 1_024 });
+  });
+  const points = Array.from({ length: 20_000 }, (_, i): [number, number] => [i * 1_000, random()]);
+  for (const shard of shards) {
+    shard.apply({ kind: "append", batch: batchOf([pump, points.slice(0, 19_000)]) });
+    settle(shard, 1);
+    shard.apply({ kind: "append", batch: batchOf([pump, points.slice(18_000)]) });
+  }
+  const one = query(600_000, false, 0, 6);
+  const variances = { ...one, aggregates: ["continuousVariance", "discreteVariance", "average"] as const };
+  const [averaged, other] = shards as [Shard, Shard];
+  const averages = averaged.aggregate({ ...one, aggregates: ["average"] });
+  const found = averaged.aggregate(variances);
+  assert.ok(found.columns[0]!.every(Number.isFinite));
+  assert.deepEqual(found, other.aggregate(variances));
+  assert.deepEqual(averaged.aggregate(variances), found);
+  assert.deepEqual(averages.columns[0], found.columns[2]);
+  for (const shard of shards) shard.close();
+});

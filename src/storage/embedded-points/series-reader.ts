@@ -26,7 +26,7 @@ import {
   viewPoints,
 } from "../point-columns.ts";
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
-import { ofTimes, type Summary, summariesPerSpan } from "../summary.ts";
+import { hasSquares, ofTimes, type Summary, summariesPerSpan } from "../summary.ts";
 import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
 import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
@@ -136,7 +136,8 @@ export class SeriesReader {
     const cut = { grid, isCut: true, needs: summaryNeeds(query), blockSummaries: [] };
     if (startMs < wholeFromMs)
       this.#aggregateRange(aggregation, { ...cut, startMs, endMs: Math.min(wholeFromMs, endMs) });
-    this.#aggregateBuckets(aggregation, { grid, startMs: wholeFromMs, endMs: wholeToMs });
+    const needs = cut.needs === "squares" ? "squares" : "means";
+    this.#aggregateBuckets(aggregation, { grid, startMs: wholeFromMs, endMs: wholeToMs, needs });
     if (endMs > wholeToMs && wholeToMs >= wholeFromMs)
       this.#aggregateRange(aggregation, { ...cut, startMs: wholeToMs, endMs });
     const after = aggregation.isFull || !hasNeighbours ? undefined : this.#firstFrom(endMs);
@@ -148,24 +149,25 @@ export class SeriesReader {
   /** Adds whole buckets, from the cache where it has them. */
   #aggregateBuckets(
     aggregation: Aggregation,
-    { grid, startMs, endMs }: Pick<BucketRange, "grid" | "startMs" | "endMs">,
+    { grid, startMs, endMs, needs }: Pick<BucketRange, "grid" | "startMs" | "endMs" | "needs">,
   ): void {
     const head = this.#head?.points() ?? noPoints;
     for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
       const cached = grid.get(atMs);
       const untilMs = Math.min(endMs, cached?.noBlocksUntilMs ?? grid.nextCachedFrom(atMs));
-      if (cached !== undefined && grid.isFresh(cached, this.#head)) {
+      const isEnough = cached !== undefined && (needs !== "squares" || hasSquares(cached.summary));
+      if (isEnough && grid.isFresh(cached, this.#head)) {
         aggregation.addSummary(cached.summary);
         const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
         atMs = headMs < untilMs ? grid.bucketStart(headMs) : untilMs;
       } else {
-        const blockSummaries = cached?.blockSummaries ?? [];
+        const blockSummaries = isEnough ? cached.blockSummaries : [];
         const range: BucketRange = {
           grid,
           startMs: atMs,
           endMs: untilMs,
           isCut: false,
-          needs: "distances",
+          needs,
           blockSummaries,
         };
         this.#aggregateRange(aggregation, range);
@@ -236,7 +238,7 @@ export class SeriesReader {
   }
 
   /** Shares a block that must be decoded, after the first ones: a short read is over before help comes. */
-  #share(part: ReadPart, { grid, startMs, endMs }: BucketRange): SharedBlock | undefined {
+  #share(part: ReadPart, { grid, startMs, endMs, needs }: BucketRange): SharedBlock | undefined {
     const block = wholeBlockOf(part);
     const sharing = this.#sharing;
     if (!sharing || !block || this.#table.hasCached(block) || this.#summarised++ < unsharedBlocks)
@@ -244,7 +246,8 @@ export class SeriesReader {
     const bytes = this.#table.readBytes(this.#key, block);
     if (!mayShare(bytes)) return undefined;
     const { firstMs, lastMs } = block;
-    return sharing.publish({ bytes, firstMs, lastMs, startMs, endMs, grid });
+    const wantsSquares = needs === "squares";
+    return sharing.publish({ bytes, firstMs, lastMs, startMs, endMs, grid, wantsSquares });
   }
 
   /**
@@ -263,7 +266,8 @@ export class SeriesReader {
     const { grid, needs } = range;
     const { kernels } = this.#table;
     const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
-    const summariser = { times: ofTimes, values: kernels.ofValues, distances: kernels }[needs];
+    const { ofValues: values, ofMeans: means } = kernels;
+    const summariser = { times: ofTimes, values, means, squares: kernels }[needs];
     const summarise = (all: PointColumns) => {
       const { points, from, to } = clip(all, range);
       const spans = { from, to, spanEnd };

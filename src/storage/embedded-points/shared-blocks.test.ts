@@ -24,7 +24,7 @@ function block(at: number): { readonly block: BlockToShare; readonly summaries: 
   const bounds = { firstMs, lastMs: times.at(-1)!, startMs: -Infinity, endMs: Infinity };
   const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
   return {
-    block: { bytes: encodeBlock(times, values), ...bounds, grid },
+    block: { bytes: encodeBlock(times, values), ...bounds, grid, wantsSquares: true },
     summaries: summariesPerSpan(times, values, { from: 0, to: blockPoints, spanEnd }, new Kernels()),
   };
 }

@@ -31,7 +31,7 @@ const idleMs = 1;
 const control = { published: 0, claimed: 1, isReading: 2, length: 3 } as const;
 /** Of a slot. */
 const state = { open: 0, done: 1, failed: 2 } as const;
-const parameters = 8;
+const parameters = 9;
 const slotNumbers = parameters + sharedSummariesMax * summaryFields;
 
 /** A block, and the buckets of a range in which its points are summarised. */
@@ -43,6 +43,8 @@ export interface BlockToShare {
   readonly endMs: number;
   /** The points are in at most `sharedSummariesMax` of its buckets. */
   readonly grid: Pick<BucketGrid, "bucketMs" | "phaseMs">;
+  /** Otherwise the squares of the summaries may be NaN. */
+  readonly wantsSquares: boolean;
 }
 
 /** Whether the block fits into a slot. */
@@ -172,12 +174,12 @@ class SlotMemory {
   }
 
   /** Returns the index of the block. Only the shard calls this. */
-  publish({ bytes, firstMs, lastMs, startMs, endMs, grid }: BlockToShare): number {
+  publish({ bytes, firstMs, lastMs, startMs, endMs, grid, wantsSquares }: BlockToShare): number {
     const index = Atomics.load(this.#control, control.published);
     const slot = slotOf(index);
     const { bucketMs, phaseMs } = grid;
     this.#numbers.set(
-      [bytes.length, firstMs, lastMs, startMs, endMs, bucketMs, phaseMs, 0],
+      [bytes.length, firstMs, lastMs, startMs, endMs, bucketMs, phaseMs, Number(wantsSquares), 0],
       slot * slotNumbers,
     );
     this.#bytes.set(bytes, slot * blockBytesMax);
@@ -241,10 +243,10 @@ class SlotMemory {
 
   #summarise(slot: number, kernels: Kernels): boolean {
     const from = slot * slotNumbers;
-    const [length, firstMs, lastMs, startMs, endMs, bucketMs, phaseMs] = this.#numbers.subarray(
+    const [length, firstMs, lastMs, startMs, endMs, bucketMs, phaseMs, wantsSquares] = this.#numbers.subarray(
       from,
       from + parameters,
-    ) as unknown as [number, number, number, number, number, number, number];
+    ) as unknown as [number, number, number, number, number, number, number, number];
     // A copy: zlib does not take shared memory.
     const bytes = this.#bytes.slice(slot * blockBytesMax, slot * blockBytesMax + length);
     const { times, values } = decodeBlock(bytes, kernels);
@@ -256,7 +258,7 @@ class SlotMemory {
       ...{ from: first, to: firstAtOrAfter(times, endMs, first) },
       spanEnd: (timeMs: number) => grid.bucketStart(timeMs) + bucketMs,
     };
-    const summaries = summariesPerSpan(times, numbers, spans, kernels);
+    const summaries = summariesPerSpan(times, numbers, spans, wantsSquares ? kernels : kernels.ofMeans);
     if (summaries.length > sharedSummariesMax) return false;
     for (const [at, summary] of summaries.entries())
       this.#numbers.set(encodeSummary(summary), from + parameters + at * summaryFields);
