@@ -78,6 +78,8 @@ export function summaryNeeds({ aggregates }: Pick<AggregateQuery, "aggregates">)
 const field = { startMs: 0, endMs: 1, bucketMs: 2, lastMs: 7, lastValue: 8, completedByMs: 9, nextMs: 10 };
 const integer = { wants: 6, functions: 7, rowsAt: 8, capacity: 9, rows: 10, hasLast: 11 };
 const stateBytes = 27 * Float64Array.BYTES_PER_ELEMENT;
+/** Rows for which space is made at first. */
+const rowsMin = 64;
 /** The functions have the numbers of this order. */
 const functionOrder: readonly BucketValue[] = [...aggregateNames, ...bucketDetails];
 
@@ -104,8 +106,9 @@ export class Aggregation {
   readonly #integers: Int32Array;
   /** Rows for which the memory of the kernels has space. */
   readonly #capacity: number;
-  /** Complete rows: in each part the times, then the values of each function. */
-  readonly #parts: Float64Array[] = [];
+  /** The times of complete rows, then the values of each function: each column has the same space. */
+  #buffer: Float64Array = new Float64Array();
+  #space = 0;
   #rows = 0;
 
   /**
@@ -185,7 +188,7 @@ export class Aggregation {
       this.#kernels.finishAggregation(this.#state, after);
       added = this.#takeRows();
     }
-    return columnsOf(this.#parts, { rows: this.#rows, functions: this.#functions });
+    return columnsOf(this.#copiedTo(this.#rows), { rows: this.#rows, functions: this.#functions });
   }
 
   #begin(): void {
@@ -200,12 +203,29 @@ export class Aggregation {
     const capacity = this.#integers[integer.capacity]!;
     const columns = 1 + this.#functions;
     const found = this.#kernels.numbersAt(this.#integers[integer.rowsAt]!, columns * capacity);
-    const part = new Float64Array(columns * rows);
-    for (let at = 0; at < columns; at++)
-      part.set(found.subarray(at * capacity, at * capacity + rows), at * rows);
-    this.#parts.push(part);
-    this.#rows += rows;
+    const after = this.#rows + rows;
+    if (after > this.#space) {
+      const space = Math.max(rowsMin, after, 2 * this.#space);
+      this.#buffer = this.#copiedTo(space);
+      this.#space = space;
+    }
+    for (let at = 0; at < columns; at++) {
+      const [from, to] = [at * capacity, at * this.#space + this.#rows];
+      if (rows === 1) this.#buffer[to] = found[from]!;
+      else this.#buffer.set(found.subarray(from, from + rows), to);
+    }
+    this.#rows = after;
     return rows;
+  }
+
+  /** The columns with space for so many rows each. */
+  #copiedTo(space: number): Float64Array {
+    const buffer = new Float64Array((1 + this.#functions) * space);
+    for (let at = 0; at <= this.#functions; at++) {
+      const from = at * this.#space;
+      buffer.set(this.#buffer.subarray(from, from + this.#rows), at * space);
+    }
+    return buffer;
   }
 }
 
@@ -216,20 +236,9 @@ function wantsOf({ aggregates, isStep }: Pick<AggregateQuery, "aggregates" | "is
 
 /** All columns share one buffer: sending one to another thread takes less time than sending several. */
 function columnsOf(
-  parts: readonly Float64Array[],
+  buffer: Float64Array,
   { rows, functions }: { readonly rows: number; readonly functions: number },
 ): AggregateColumns {
-  const columns = 1 + functions;
-  const buffer = parts.length === 1 ? parts[0]! : new Float64Array(columns * rows);
-  let row = 0;
-  for (const part of parts.length === 1 ? [] : parts) {
-    const count = part.length / columns;
-    for (let at = 0; at < columns; at++)
-      buffer.set(part.subarray(at * count, (at + 1) * count), at * rows + row);
-    row += count;
-  }
-  const [times, ...values] = Array.from({ length: columns }, (_, at) =>
-    buffer.subarray(at * rows, (at + 1) * rows),
-  );
-  return { times: times!, columns: values };
+  const column = (at: number) => buffer.subarray(at * rows, (at + 1) * rows);
+  return { times: column(0), columns: Array.from({ length: functions }, (_, at) => column(at + 1)) };
 }

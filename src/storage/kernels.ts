@@ -80,6 +80,9 @@ export class Kernels {
   /** Everything before this is in use. */
   #used = firstByte;
   #begun = 0;
+  /** Views of the memory, which are made again when it has grown. */
+  #state = new Uint8Array();
+  #summaryView: Float64Array = new Float64Array();
 
   /** Changes when a block begins, and the arrays of the block before are not valid any more. */
   get begun(): number {
@@ -192,9 +195,8 @@ export class Kernels {
   ): Float64Array {
     invariant(points.from < points.to, "a summary has points");
     const { timesAt, valuesAt, count } = this.#place(points);
-    const summary = new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields);
     this.#all[kernel](timesAt, valuesAt, count, summaryAt);
-    return summary;
+    return this.#summary;
   }
 
   /**
@@ -211,7 +213,7 @@ export class Kernels {
   /** Adds the summary of points in one bucket. Returns whether there was space for the rows before it. */
   aggregateSummary(state: Uint8Array, summary: Summary): boolean {
     this.#start();
-    new Float64Array(this.#all.memory.buffer, summaryAt, summaryFields).set(encodeSummary(summary));
+    encodeSummary(summary, this.#summary);
     return this.#withState(state, (at) => this.#all.aggregateSummary(at, summaryAt)) !== 0;
   }
 
@@ -231,11 +233,21 @@ export class Kernels {
   }
 
   #withState(state: Uint8Array, run: (at: number) => number): number {
-    const inMemory = new Uint8Array(this.#all.memory.buffer, aggregationAt, state.length);
-    inMemory.set(state);
+    const { buffer } = this.#all.memory;
+    if (this.#state.buffer !== buffer || this.#state.length !== state.length)
+      this.#state = new Uint8Array(buffer, aggregationAt, state.length);
+    this.#state.set(state);
     const result = run(aggregationAt);
-    state.set(inMemory);
+    state.set(this.#state);
     return result;
+  }
+
+  /** The summary that was calculated last, or is to be added. */
+  get #summary(): Float64Array {
+    const { buffer } = this.#all.memory;
+    if (this.#summaryView.buffer !== buffer)
+      this.#summaryView = new Float64Array(buffer, summaryAt, summaryFields);
+    return this.#summaryView;
   }
 
   /** The place of these points in the memory: they are copied if they are elsewhere. */

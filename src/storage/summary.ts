@@ -129,25 +129,27 @@ export function combineSummaries(one: Summary, next: Summary): Summary {
   };
 }
 
-/** The fields in the order of FORMAT.md, "Summary". */
-export function encodeSummary(one: Summary): Float64Array {
-  return Float64Array.of(
-    one.count,
-    one.firstMs,
-    one.firstValue,
-    one.lastMs,
-    one.lastValue,
-    one.min,
-    one.max,
-    one.sum,
-    one.mean,
-    one.squares,
-    one.variation,
-    one.lineMean,
-    one.lineSquares,
-    one.stepMean,
-    one.stepSquares,
-  );
+/** Sets the fields in the order of FORMAT.md, "Summary". */
+export function encodeSummary(
+  one: Summary,
+  fields: Float64Array = new Float64Array(summaryFields),
+): Float64Array {
+  fields[0] = one.count;
+  fields[1] = one.firstMs;
+  fields[2] = one.firstValue;
+  fields[3] = one.lastMs;
+  fields[4] = one.lastValue;
+  fields[5] = one.min;
+  fields[6] = one.max;
+  fields[7] = one.sum;
+  fields[8] = one.mean;
+  fields[9] = one.squares;
+  fields[10] = one.variation;
+  fields[11] = one.lineMean;
+  fields[12] = one.lineSquares;
+  fields[13] = one.stepMean;
+  fields[14] = one.stepSquares;
+  return fields;
 }
 
 /** The reverse of `encodeSummary`. The caller has verified a checksum of the fields. */
