@@ -4,13 +4,14 @@
 // series and kind never overlap in time. A damaged block moves to a table of its own, so that its time range
 // can be written again.
 import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { freeChunk } from "../../lib/free-memory.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { Kernels } from "../kernels.ts";
 import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts";
-import { DamagedBlock, decodeBlock, decodeTimes, encodeBlock } from "./block.ts";
+import { checkedTimes, DamagedBlock, decodeBlock, decodeTimes, encodeBlock } from "./block.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
@@ -300,15 +301,17 @@ export class BlockTable {
   }
 
   /** The columns are valid until another block is decoded. */
-  #decode(key: PointSetKey, row: BlockRow): PointColumns {
+  #decode(key: PointSetKey, row: BlockRow, endMs?: number): PointColumns {
     const last = this.#blocks.last(row.id);
     if (last !== undefined) return last;
     const bytes = this.readBytes(key, row);
     return orDamageFound(key, row, () => {
-      const points = decodeBlock(bytes, this.kernels);
-      checkedTimes(points.times, row);
-      this.#blocks.setLast(row.id, points);
-      return points;
+      const { times, values } = decodeBlock(bytes, this.kernels, endMs);
+      checkedTimes(times, row);
+      freeChunk(bytes);
+      if (values.length < times.length) return { times: times.subarray(0, values.length), values };
+      this.#blocks.setLast(row.id, { times, values });
+      return { times, values };
     });
   }
 
@@ -341,11 +344,16 @@ export class BlockTable {
   }
 
   /**
-   * As `readCached`, but does not add to the cache. For one of many blocks of a long read, which would
-   * displace all others. `use` must not keep the arrays or read another block.
+   * As `readCached`, but does not add to the cache: a long read has many blocks. `use` must not keep the
+   * arrays or read another block. Points at or after `endMs` may be missing.
    */
-  readOnce<Result>(key: PointSetKey, row: BlockRow, use: (points: PointColumns) => Result): Result {
-    return use(this.#blocks.cached(row.id) ?? this.#decode(key, row));
+  readOnce<Result>(
+    key: PointSetKey,
+    row: BlockRow,
+    use: (points: PointColumns) => Result,
+    endMs?: number,
+  ): Result {
+    return use(this.#blocks.cached(row.id) ?? this.#decode(key, row, endMs));
   }
 
   /** As `readOnce`, with the times alone, which take a small part of the time. */
@@ -353,7 +361,9 @@ export class BlockTable {
     const cached = this.#blocks.cached(row.id);
     if (cached !== undefined) return use(cached.times);
     const bytes = this.readBytes(key, row);
-    return use(orDamageFound(key, row, () => checkedTimes(decodeTimes(bytes, this.kernels), row)));
+    const times = orDamageFound(key, row, () => checkedTimes(decodeTimes(bytes, this.kernels), row));
+    freeChunk(bytes);
+    return use(times);
   }
 
   /** The summary of a block of numbers. Throws `DamageFound`. */
@@ -578,12 +588,6 @@ function rowOf({ series, kind }: PointSetKey, row: object | undefined): BlockRow
     const row = decodeRow({ series, kind, id, firstMs, lastMs, count }, header);
     return { id, firstMs, lastMs, count, ...row };
   });
-}
-
-/** The times, if they are those of the row. Throws `DamagedBlock`. */
-function checkedTimes(times: Float64Array, { firstMs, lastMs }: BlockBounds): Float64Array {
-  if (times[0] === firstMs && times.at(-1) === lastMs) return times;
-  throw new DamagedBlock(`points from ${firstMs} to ${lastMs}`, "other points");
 }
 
 /** Turns a `DamagedBlock` into a `DamageFound`. */

@@ -105,7 +105,19 @@ function assertReturns(times: Float64Array, values: Float64Array): Uint8Array {
   assert.deepEqual(decoded.times, times);
   assert.ok(decoded.values instanceof Float64Array);
   assert.ok(bitsOf(decoded.values).equals(bitsOf(values)), "every bit of every value");
+  for (const index of [0, 1, 9, times.length >> 1, times.length - 1])
+    assertBegins(block, values, times[index]);
   return block;
+}
+
+/** The values before this time are there. */
+function assertBegins(block: Uint8Array, values: Float64Array, endMs: number | undefined): void {
+  const decoded = decodeBlock(block, kernels, endMs);
+  const wanted = endMs === undefined ? values.length : decoded.times.indexOf(endMs);
+  assert.equal(decoded.times.length, values.length);
+  assert.ok(decoded.values.length >= wanted);
+  const before = (decoded.values as Float64Array).subarray(0, wanted);
+  assert.ok(bitsOf(before).equals(bitsOf(values.subarray(0, wanted))), `the values before ${endMs}`);
 }
 
 test("times and numbers of any shape decode bit for bit", () => {

@@ -3,6 +3,7 @@
 import { crc32 } from "node:zlib";
 import { invariant } from "../../lib/invariant.ts";
 import type { Kernels } from "../kernels.ts";
+import { firstAtOrAfter } from "../point-columns.ts";
 import type { PointColumns } from "../points.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./codec/bytes.ts";
 import { integerMax } from "./codec/column.ts";
@@ -17,6 +18,8 @@ export const blockPointsMax = 2 ** 20;
 const version = 1;
 const checksumBytes = 4;
 const noQuality = 0;
+/** More values than the numbers at the start of a column that are not predicted. */
+const wantedMin = 8;
 /** A block has at most four columns with residuals, times, and values of ordinals with their low bits. */
 const kernelBytesPerPoint = 2 * 8 + 4 * (8 + 1 + 3 * 4) + 4;
 /** For each column with residuals: the tables of its symbols, and padding between the parts in memory. */
@@ -64,14 +67,24 @@ export function encodeBlock(times: Float64Array, values: Float64Array | readonly
 
 /**
  * The reverse of `encodeBlock`. The columns of numbers may be in the memory of `kernels`, until these decode
- * another block. Throws `DamagedBlock` for other bytes.
+ * another block. Of numbers at or after `endMs`, the times alone are sure to be there. Throws `DamagedBlock`
+ * for other bytes.
  */
-export const decodeBlock = (bytes: Uint8Array, kernels: Kernels): PointColumns =>
-  verified(bytes, (reader) => read(reader, kernels));
+export const decodeBlock = (bytes: Uint8Array, kernels: Kernels, endMs = Infinity): PointColumns =>
+  verified(bytes, (reader) => read(reader, kernels, endMs));
 
 /** The times of a block, as `decodeBlock`. The values are not decoded. */
 export const decodeTimes = (bytes: Uint8Array, kernels: Kernels): Float64Array =>
   verified(bytes, (reader) => readTimesOf(sectionsOf(reader), kernels));
+
+/** The times, if they begin and end as the row of the block says. Throws `DamagedBlock`. */
+export function checkedTimes(
+  times: Float64Array,
+  { firstMs, lastMs }: { readonly firstMs: number; readonly lastMs: number },
+): Float64Array {
+  if (times[0] === firstMs && times.at(-1) === lastMs) return times;
+  throw new DamagedBlock(`points from ${firstMs} to ${lastMs}`, "other points");
+}
 
 /** Verifies the checksum before it reads. Throws `DamagedBlock`. */
 function verified<Result>(bytes: Uint8Array, readFrom: (reader: ByteReader) => Result): Result {
@@ -138,17 +151,15 @@ function readTimesOf({ bounds, times }: Sections, kernels: Kernels, valueBytes =
   return readTimes(times, bounds, kernels);
 }
 
-function read(reader: ByteReader, kernels: Kernels): PointColumns {
+function read(reader: ByteReader, kernels: Kernels, endMs: number): PointColumns {
   const sections = sectionsOf(reader);
-  const { count } = sections.bounds;
+  const { count, lastMs } = sections.bounds;
   const values = decompressSection(sections.values);
   const times = readTimesOf(sections, kernels, values.bytes.length);
-  return {
-    times,
-    values: isStrings(values.codec)
-      ? readStrings(values, count, kernels)
-      : readNumbers(values, count, kernels),
-  };
+  if (isStrings(values.codec)) return { times, values: readStrings(values, count, kernels) };
+  const isWhole = endMs > lastMs || count <= wantedMin;
+  const wanted = isWhole ? count : Math.max(wantedMin, firstAtOrAfter(times, endMs));
+  return { times, values: readNumbers(values, { count, wanted }, kernels) };
 }
 
 /** CRC-32 of all bytes after the checksum. */

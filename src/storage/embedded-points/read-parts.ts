@@ -61,14 +61,22 @@ export function knownSummaries(part: ReadPart, range: BucketRange): readonly Par
   return cached && [cached];
 }
 
+/**
+ * The end of the points of a block that a range needs. The points after a cut bucket are not read if the rest
+ * of the block has summaries in its row.
+ */
+export const neededUntilMs = ({ summaries }: BlockRow, { grid, isCut, endMs }: BucketRange): number =>
+  isCut && summaries.length > 0 && summaries.every((one) => isInOneBucket(one, grid)) ? endMs : Infinity;
+
+const isInOneBucket = ({ firstMs, lastMs }: Summary, grid: BucketGrid): boolean =>
+  grid.bucketStart(firstMs) === grid.bucketStart(lastMs);
+
 /** The summaries in the block's row; undefined when one is of several buckets, or of points outside, too. */
 function storedSummaries(
   { summaries }: BlockRow,
   { grid, startMs, endMs }: BucketRange,
 ): readonly PartSummary[] | undefined {
-  const isInOneBucket = ({ firstMs, lastMs }: Summary) =>
-    grid.bucketStart(firstMs) === grid.bucketStart(lastMs);
-  if (summaries.length === 0 || !summaries.every(isInOneBucket)) return undefined;
+  if (summaries.length === 0 || !summaries.every((one) => isInOneBucket(one, grid))) return undefined;
   const inRange = summaries.filter(({ firstMs, lastMs }) => lastMs >= startMs && firstMs < endMs);
   if (!inRange.every(({ firstMs, lastMs }) => firstMs >= startMs && lastMs < endMs)) return undefined;
   return inRange.map((summary) => ({ blockId: undefined, summary }));

@@ -32,7 +32,14 @@ import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./buc
 import { BucketSummarizer } from "./bucket-summarizer.ts";
 import { cachedBlocks } from "./decoded-blocks.ts";
 import type { Head } from "./head.ts";
-import { type BucketRange, isSummarised, knownSummaries, type ReadPart, wholeBlockOf } from "./read-parts.ts";
+import {
+  type BucketRange,
+  isSummarised,
+  knownSummaries,
+  neededUntilMs,
+  type ReadPart,
+  wholeBlockOf,
+} from "./read-parts.ts";
 import { mayShare, type SharedBlock, type SharedBlocks, sharedBlocksMax } from "./shared-blocks.ts";
 
 /** A part before its turn. */
@@ -273,10 +280,11 @@ export class SeriesReader {
       const spans = { from, to, spanEnd };
       return summariesPerSpan(points.times, points.values as Float64Array, spans, summariser);
     };
-    const block = needs === "times" ? wholeBlockOf(part) : undefined;
-    return block
+    const block = wholeBlockOf(part);
+    if (block === undefined) return summarise(this.#pointsOf(part));
+    return needs === "times"
       ? this.#table.readTimesOnce(this.#key, block, (times) => summarise({ times, values: noValues }))
-      : this.#withPoints(part, false, summarise);
+      : this.#table.readOnce(this.#key, block, summarise, neededUntilMs(block, range));
   }
 
   /**

@@ -32,8 +32,13 @@ export function pack(
   if (filled > 0) words[at] = word;
 }
 
-/** The reverse of `pack` for `count` numbers of `width` bits; none when the width is 0. */
-export function readPacked(reader: ByteReader, count: number, width: number): Uint32Array {
+/** The first `wanted` of `count` numbers of `width` bits that `pack` wrote; none when the width is 0. */
+export function readPacked(
+  reader: ByteReader,
+  { count, wanted }: { readonly count: number; readonly wanted: number },
+  width: number,
+): Uint32Array {
   if (width === 0) return new Uint32Array(0);
-  return reader.kernels.unpack(reader.bytes(packedWords(count, width) * 4), count, width);
+  const bytes = reader.bytes(packedWords(count, width) * 4);
+  return reader.kernels.unpack(bytes.subarray(0, packedWords(wanted, width) * 4), wanted, width);
 }

@@ -64,18 +64,22 @@ export function writeColumn(
   if (residuals.length > 0) writeResiduals(residuals, writer);
 }
 
-/** The reverse of `writeColumn` for a column of `count` numbers; returns each divided by `divisor`. */
-export function readColumn(reader: ByteReader, count: number, divisor = 1): Float64Array {
+/**
+ * The reverse of `writeColumn` for a column of `count` numbers; returns the first `wanted` of them, each
+ * divided by `divisor`.
+ */
+export function readColumn(reader: ByteReader, count: number, divisor = 1, wanted = count): Float64Array {
   const predictor = predictors[reader.u8()];
   if (predictor === undefined || predictor.first > count) throw new MalformedBlock("no such predictor");
   const { kernels } = reader;
-  const column = kernels.column(count);
+  const column = kernels.column(Math.min(count, Math.max(wanted, predictor.first + 1)));
   for (let index = 0; index < predictor.first; index++) column[index] = reader.zigzag();
   if (count === predictor.first) {
     divide(column, divisor);
     return column;
   }
-  const residuals = readResiduals(reader, count - predictor.first);
+  const [all, used] = [count - predictor.first, column.length - predictor.first];
+  const residuals = readResiduals(reader, { count: all, wanted: used });
   if (
     predictor.restoreSmall !== undefined &&
     (predictor.first === 0 || Math.abs(column[0]!) <= smallFirstMax) &&
@@ -124,21 +128,26 @@ function writeResiduals(residuals: Float64Array, writer: ByteWriter): void {
   if (rawBits > 0) writeRawBits(residuals, symbols, { base, rawBits }, writer);
 }
 
-function readResiduals(reader: ByteReader, count: number): Residuals {
+/** The first `wanted` residuals. */
+function readResiduals(
+  reader: ByteReader,
+  { count, wanted }: { readonly count: number; readonly wanted: number },
+): Residuals {
   const rawBits = reader.u8();
   if (rawBits > rawBitsMax) throw new MalformedBlock(`${rawBits} raw bits`);
   const base = reader.zigzag();
   const outsideCount = reader.varint();
   if (outsideCount > count) throw new MalformedBlock(`${outsideCount} numbers outside`);
   const outside: { index: number; residual: number }[] = [];
-  for (let index = 0; outside.length < outsideCount; ) {
+  for (let at = 0, index = 0; at < outsideCount; at++) {
     index += reader.varint();
-    outside.push({ index, residual: reader.zigzag() });
+    const residual = reader.zigzag();
+    if (index < wanted) outside.push({ index, residual });
   }
-  const symbols = readSymbols(reader, count);
+  const symbols = readSymbols(reader, { count, wanted });
   const lowBits = Math.min(rawBits, 32);
-  const low = readPacked(reader, count, lowBits);
-  const high = readPacked(reader, count, rawBits - lowBits);
+  const low = readPacked(reader, { count, wanted }, lowBits);
+  const high = readPacked(reader, { count, wanted }, rawBits - lowBits);
   return { base, rawBits, symbols, low, high, outside };
 }
 

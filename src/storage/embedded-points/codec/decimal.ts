@@ -55,8 +55,12 @@ export function writeDecimals(values: Float64Array, writer: ByteWriter): Decimal
   return undefined;
 }
 
-/** The reverse of `writeDecimals` for `count` values. */
-export function readDecimals(reader: ByteReader, count: number, form: DecimalForm): Float64Array {
+/** The first `wanted` of `count` values that `writeDecimals` wrote. */
+export function readDecimals(
+  reader: ByteReader,
+  { count, wanted }: { readonly count: number; readonly wanted: number },
+  form: DecimalForm,
+): Float64Array {
   const head = reader.u8();
   const isSingle = form === "rounded" && head >= single;
   const power = powers[isSingle ? head - single : head];
@@ -64,14 +68,14 @@ export function readDecimals(reader: ByteReader, count: number, form: DecimalFor
   const exceptionCount = reader.varint();
   if (exceptionCount > count) throw new MalformedBlock(`${exceptionCount} exceptions`);
   const exceptions: { index: number; value: number }[] = [];
-  let index = 0;
-  while (exceptions.length < exceptionCount) {
+  for (let at = 0, index = 0; at < exceptionCount; at++) {
     index += reader.varint();
-    exceptions.push({ index, value: reader.f64() });
+    const value = reader.f64();
+    if (index < wanted) exceptions.push({ index, value });
   }
-  const values = readColumn(reader, count, power);
-  if (isSingle) for (let at = 0; at < count; at++) values[at] = Math.fround(values[at]!);
-  else if (form === "rounded") addOffsets(values, readColumn(reader, count));
+  const values = readColumn(reader, count, power, wanted);
+  if (isSingle) for (let at = 0; at < values.length; at++) values[at] = Math.fround(values[at]!);
+  else if (form === "rounded") addOffsets(values, readColumn(reader, count, 1, wanted));
   for (const one of exceptions) values[one.index] = one.value;
   return values;
 }

@@ -24,14 +24,17 @@ export function writeDictionary(values: Float64Array, writer: ByteWriter): boole
   return true;
 }
 
-/** The reverse of `writeDictionary` for `count` values. */
-export function readDictionary(reader: ByteReader, count: number): Float64Array {
+/** The first `wanted` of `count` values that `writeDictionary` wrote. */
+export function readDictionary(
+  reader: ByteReader,
+  { count, wanted }: { readonly count: number; readonly wanted: number },
+): Float64Array {
   const distinctCount = reader.varint();
   if (distinctCount > count) throw new MalformedBlock(`${distinctCount} distinct values`);
   const distinct = new Float64Array(distinctCount);
   for (let index = 0; index < distinctCount; index++) distinct[index] = reader.f64();
-  const values = readColumn(reader, count);
-  for (let index = 0; index < count; index++) {
+  const values = readColumn(reader, count, 1, wanted);
+  for (let index = 0; index < values.length; index++) {
     const value = distinct[values[index]!];
     if (value === undefined) throw new MalformedBlock(`value ${values[index]} of ${distinctCount}`);
     values[index] = value;

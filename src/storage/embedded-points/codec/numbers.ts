@@ -33,22 +33,27 @@ export function writeNumbers(values: Float64Array): BlockSection {
   return best;
 }
 
-/** The reverse of `writeNumbers` for `count` values. */
-export function readNumbers({ codec, bytes }: BlockSection, count: number, kernels: Kernels): Float64Array {
+/** At least the first `wanted` of `count` values that `writeNumbers` wrote. */
+export function readNumbers(
+  { codec, bytes }: BlockSection,
+  counts: { readonly count: number; readonly wanted: number },
+  kernels: Kernels,
+): Float64Array {
   const reader = new ByteReader(bytes, kernels);
+  const { count, wanted } = counts;
   switch (codec) {
     case numberCodecs.constant:
-      return kernels.column(count).fill(reader.f64());
+      return kernels.column(wanted).fill(reader.f64());
     case numberCodecs.raw:
-      return readRaw(reader.bytes(count * numberBytes), kernels);
+      return readRaw(reader.bytes(count * numberBytes).subarray(0, wanted * numberBytes), kernels);
     case numberCodecs.decimal:
-      return readDecimals(reader, count, "exact");
+      return readDecimals(reader, counts, "exact");
     case numberCodecs.roundedDecimal:
-      return readDecimals(reader, count, "rounded");
+      return readDecimals(reader, counts, "rounded");
     case numberCodecs.ordinals:
       return readOrdinals(reader, count);
     case numberCodecs.dictionary:
-      return readDictionary(reader, count);
+      return readDictionary(reader, counts);
     default:
       throw new MalformedBlock(`value codec ${codec}`);
   }

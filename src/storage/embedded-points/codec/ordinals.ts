@@ -42,7 +42,8 @@ export function readOrdinals(reader: ByteReader, count: number): Float64Array {
   if (lowBits < lowBitsMin || lowBits > lowBitsMax || (storedBits !== 0 && storedBits !== lowBits))
     throw new MalformedBlock(`${storedBits} of ${lowBits} low bits`);
   const ordinals = readColumn(reader, count);
-  const low = storedBits === 0 ? new Uint32Array(count) : readPacked(reader, count, storedBits);
+  const low =
+    storedBits === 0 ? new Uint32Array(count) : readPacked(reader, { count, wanted: count }, storedBits);
   const values = reader.kernels.column(count);
   const halves = new Uint32Array(values.buffer, values.byteOffset, count * 2);
   const highScale = 2 ** (32 - lowBits);

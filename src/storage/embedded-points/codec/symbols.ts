@@ -71,11 +71,15 @@ export function writeSymbols(symbols: Uint8Array, count: number, writer: ByteWri
   writer.bytes(out.finish());
 }
 
-/** The reverse of `writeSymbols` for `count` symbols. */
-export function readSymbols(reader: ByteReader, count: number): Uint8Array {
+/** The first `wanted` of `count` symbols that `writeSymbols` wrote. */
+export function readSymbols(
+  reader: ByteReader,
+  { count, wanted }: { readonly count: number; readonly wanted: number },
+): Uint8Array {
   const form = reader.u8();
-  if (form === logOfZeros) return reader.kernels.bytes(new Uint8Array(count));
-  if (form === logOfCompressed) return reader.kernels.bytes(decompress(reader.bytes(reader.varint()), count));
+  if (form === logOfZeros) return reader.kernels.bytes(new Uint8Array(wanted));
+  if (form === logOfCompressed)
+    return reader.kernels.bytes(decompress(reader.bytes(reader.varint()), count).subarray(0, wanted));
   const coders = form < fourCoders ? 1 : 4;
   const log = coders === 1 ? form : form - fourCoders;
   const kinds = reader.u8() + 1;
@@ -83,8 +87,9 @@ export function readSymbols(reader: ByteReader, count: number): Uint8Array {
     throw new MalformedBlock(`${kinds} symbols in ${log} bits`);
   const end = reader.varint();
   const bits = reader.bytes(Math.ceil(end / 32) * 4);
-  const { symbols, outcome } = reader.kernels.decodeSymbols({ bits, end, kinds, log, coders }, count);
-  if (outcome !== "exact") throw new MalformedBlock(`the stream of symbols ${outcome}`);
+  const { symbols, outcome } = reader.kernels.decodeSymbols({ bits, end, kinds, log, coders }, wanted);
+  const isRight = outcome === "exact" || (wanted < count && outcome === "ends elsewhere");
+  if (!isRight) throw new MalformedBlock(`the stream of symbols ${outcome}`);
   return symbols;
 }
 
