@@ -12,9 +12,9 @@ import { isS3Place, placeNamed } from "./backup/place.ts";
 import { StartRefused } from "./data-folder.ts";
 import { problemOfS3Url, type S3Access, s3AccessIn, s3SettingAt } from "./s3-access.ts";
 import {
-  type ClickHouseLocation,
+  type ClickHouseShards,
   clickHouseUrlForm,
-  parseClickHouseUrl,
+  parseClickHouseShards,
 } from "./storage/clickhouse-points/location.ts";
 import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
 import { s3UrlForm } from "./storage/s3-blobs/s3-location.ts";
@@ -33,7 +33,7 @@ export interface Settings {
   /** Reaches S3 stores of backups. */
   readonly s3?: S3Access;
   /** The ClickHouse database of the datapoints; absent when they are in the data folder. */
-  readonly points?: ClickHouseLocation;
+  readonly points?: ClickHouseShards;
   /** The server's public address, without a slash at its end; absent when it is the address it listens on. */
   readonly baseUrl?: string;
   /** The address of the catalog's database; absent when it is in the data folder. */
@@ -112,9 +112,11 @@ export const described = {
     isSecret: true,
   },
   MILLRACE_POINTS: {
-    meaning: "The ClickHouse database of the datapoints, instead of the data folder ([scale.md](scale.md))",
+    meaning:
+      "The ClickHouse database of the datapoints, instead of the data folder; commas separate replicas, " +
+      "semicolons separate shards ([scale.md](scale.md#datapoints-in-clickhouse))",
     expected: `an address such as ${clickHouseUrlForm}`,
-    isGood: (value) => parseClickHouseUrl(value) !== undefined,
+    isGood: (value) => parseClickHouseShards(value) !== undefined,
     isSecret: true,
   },
   MILLRACE_BLOBS: {
@@ -308,7 +310,7 @@ function settingsFrom(given: Given, folder: string): Settings {
   const blobs = value("MILLRACE_BLOBS");
   const connectors = value("MILLRACE_CONNECTORS");
   const catalogUrl = value("MILLRACE_CATALOG");
-  const points = parseClickHouseUrl(value("MILLRACE_POINTS") ?? "");
+  const points = parseClickHouseShards(value("MILLRACE_POINTS") ?? "");
   const backups = backupPlan(value, { given, folder });
   const s3 = s3AccessIn(given);
   return {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { catalogFileOf, StartRefused } from "./data-folder.ts";
 import { CannotOpen, nextStepAfter } from "./storage/cannot-open.ts";
 import type { Catalog } from "./storage/catalog.ts";
-import type { ClickHouseLocation } from "./storage/clickhouse-points/location.ts";
+import type { ClickHouseShards } from "./storage/clickhouse-points/location.ts";
 import type { Finding } from "./storage/findings.ts";
 import { type Manifest, manifestTable, markName, readMark, writeMark } from "./storage/manifest.ts";
 import type { S3Setting } from "./storage/s3-blobs/s3-blobs.ts";
@@ -23,7 +23,7 @@ export interface DataPlace {
   /** The S3 store of the bytes of files; absent when they are in the data folder. */
   readonly blobs?: S3Setting;
   /** The ClickHouse database of the datapoints; absent when they are in the data folder. */
-  readonly points?: ClickHouseLocation;
+  readonly points?: ClickHouseShards;
 }
 
 /** The folders that belong to the catalog, by their names in the data folder. */

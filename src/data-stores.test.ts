@@ -14,7 +14,7 @@ import { openApp } from "./app.ts";
 import type { Settings } from "./config.ts";
 import { StartRefused } from "./data-folder.ts";
 import { realSystem } from "./lib/system.ts";
-import { parseClickHouseUrl } from "./storage/clickhouse-points/location.ts";
+import { parseClickHouseShards } from "./storage/clickhouse-points/location.ts";
 
 const adminKey = "a-key-of-this-test-with-enough-letters";
 const open = async (data: string, more: Pick<Settings, "points"> = {}) => {
@@ -146,7 +146,7 @@ for (const [title, lose, says] of losses)
 test("a folder with datapoints is refused if ClickHouse is to store them, and stays as it is", async () => {
   const data = copyOf(good);
   const before = filesIn(data);
-  const points = parseClickHouseUrl("clickhouse://127.0.0.1:9/plant")!;
+  const points = parseClickHouseShards("clickhouse://127.0.0.1:9/plant")!;
   await assert.rejects(open(data, { points }), (problem: Error) => {
     assert.ok(problem instanceof StartRefused);
     assert.match(problem.message, /the data folder has datapoints, but MILLRACE_POINTS names a database/);
@@ -160,16 +160,16 @@ test("a folder with datapoints is refused if ClickHouse is to store them, and st
 test("a folder whose datapoints are in ClickHouse names the place", needs("clickhouse"), async () => {
   const data = temporaryFolder();
   const { server, end } = await clickHouseUnderTest();
-  const points = parseClickHouseUrl(await newClickHouseDatabase(server))!;
+  const points = parseClickHouseShards(await newClickHouseDatabase(server))!;
   await (await open(data, { points })).close();
   const before = filesIn(data);
   const isNamed = (text: string) => {
     assert.match(
       text,
-      new RegExp(`the datapoints are in clickhouse://millrace@[^ ]+/${points.database}, and`),
+      new RegExp(`the datapoints are in clickhouse://millrace@[^ ]+/${points[0].database}, and`),
     );
     assert.match(text, /Set MILLRACE_POINTS to this address, with the password/);
-    assert.ok(!text.includes(points.password) && !text.includes("backup"));
+    assert.ok(!text.includes(points[0].password) && !text.includes("backup"));
   };
   await assert.rejects(open(data), (problem: Error) => {
     assert.ok(problem instanceof StartRefused);
@@ -181,7 +181,7 @@ test("a folder whose datapoints are in ClickHouse names the place", needs("click
   isNamed(examined.errors);
   assert.deepEqual(filesIn(data), before);
   const record = readFileSync(join(data, "points", "clickhouse.json"), "utf8");
-  assert.ok(!record.includes(points.password) && !record.includes(encodeURIComponent(points.password)));
+  assert.ok(!record.includes(points[0].password) && !record.includes(encodeURIComponent(points[0].password)));
   await (await open(data, { points })).close();
   await end();
 });
@@ -190,10 +190,10 @@ test("an empty ClickHouse is refused where datapoints were", needs("clickhouse")
   const data = temporaryFolder();
   const { server, end } = await clickHouseUnderTest();
   const url = await newClickHouseDatabase(server);
-  const points = parseClickHouseUrl(url)!;
+  const points = parseClickHouseShards(url)!;
   await (await open(data, { points })).close();
   const lose = async (...names: readonly string[]) => {
-    for (const name of names) await statement(server, `DROP TABLE ${name}`, points.database);
+    for (const name of names) await statement(server, `DROP TABLE ${name}`, points[0].database);
   };
   await lose("points", "tombstones", "reservations");
   let owner = "";
@@ -203,11 +203,11 @@ test("an empty ClickHouse is refused where datapoints were", needs("clickhouse")
       const named = /the database clickhouse:\S+ is empty, but this installation, owner (\d+), has its/;
       assert.match(problem.message, named);
       assert.match(problem.message, /Restore the database, or let MILLRACE_POINTS name the one/);
-      assert.ok(!problem.message.includes(points.password));
+      assert.ok(!problem.message.includes(points[0].password));
       owner = named.exec(problem.message)![1]!;
       return true;
     });
-  await statement(server, `INSERT INTO reservations VALUES (${owner}, 1)`, points.database);
+  await statement(server, `INSERT INTO reservations VALUES (${owner}, 1)`, points[0].database);
   await (await open(data, { points })).close();
   await end();
 });

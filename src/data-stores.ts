@@ -11,7 +11,7 @@ import type { System } from "./lib/system.ts";
 import { pointsBackend } from "./points-backend.ts";
 import type { BlobStore } from "./storage/blobs.ts";
 import type { Catalog } from "./storage/catalog.ts";
-import type { ClickHouseLocation } from "./storage/clickhouse-points/location.ts";
+import type { ClickHouseShards } from "./storage/clickhouse-points/location.ts";
 import type { DiskSpace } from "./storage/disk-space.ts";
 import { openLocalBlobs } from "./storage/local-blobs/local-blobs.ts";
 import { type Manifest, ownFolder, wasOpened, writeManifest, writeMark } from "./storage/manifest.ts";
@@ -30,7 +30,7 @@ export interface Opening {
   /** The S3 store of the bytes of files; absent when they are in the folder. */
   readonly blobs: S3Setting | undefined;
   /** The ClickHouse database of the datapoints; absent when they are in the folder. */
-  readonly pointsLocation: ClickHouseLocation | undefined;
+  readonly pointsShards: ClickHouseShards | undefined;
   readonly aggregateCacheBytes: number | undefined;
   readonly system: System;
   readonly catalogChosen: CatalogBackend;
@@ -62,8 +62,8 @@ export async function openStores(opening: Opening, opened: AsyncDisposableStack)
   };
   const isNew = before.phase === "creating";
   const owner = ownerOf(opening, before);
-  const { pointsLocation: location, aggregateCacheBytes } = opening;
-  const pointsChosen = pointsBackend(path, { location, owner, shared, aggregateCacheBytes });
+  const { pointsShards: shards, aggregateCacheBytes } = opening;
+  const pointsChosen = pointsBackend(path, { shards, owner, shared, aggregateCacheBytes });
   if (!isNew) await usable("datapoint store", pointsChosen.requireFolder(), log);
   const isUsed = !isNew || (shared !== undefined && (await wasOpened(shared)));
   const openPoints = () => {

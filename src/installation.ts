@@ -31,8 +31,8 @@ export async function openInstallation(
   const secret = await usable("catalog", catalogChosen.secret(folder.secret), log);
   const disk = opened.adopt(await watchDisk(folder.path, system, tell), (watch) => watch.close());
   const opening = { folder, catalogChosen, linkSecret: secretFor("links", secret), disk, system, log };
-  const { blobs, points: pointsLocation, aggregateCacheBytes } = settings;
-  const stores = await openStores({ ...opening, blobs, pointsLocation, aggregateCacheBytes }, opened);
+  const { blobs, points: pointsShards, aggregateCacheBytes } = settings;
+  const stores = await openStores({ ...opening, blobs, pointsShards, aggregateCacheBytes }, opened);
   const catalogPlace = isShared(stores.catalog) ? "" : catalogPlaceOf(folder.path);
   return { secret, disk, catalogPlace, stores };
 }

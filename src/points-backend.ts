@@ -6,7 +6,7 @@ import { pointsFolderOf } from "./data-parts.ts";
 import type { System } from "./lib/system.ts";
 import { CannotOpen } from "./storage/cannot-open.ts";
 import type { Catalog } from "./storage/catalog.ts";
-import type { ClickHouseLocation } from "./storage/clickhouse-points/location.ts";
+import type { ClickHouseShards } from "./storage/clickhouse-points/location.ts";
 import { recordLocation, refuseRecordedLocation } from "./storage/clickhouse-points/location-record.ts";
 import { hasStore, openEmbeddedPoints, requireStore } from "./storage/embedded-points/embedded-points.ts";
 import type { PointsStore } from "./storage/points.ts";
@@ -22,7 +22,7 @@ export interface PointsBackend {
 
 export interface PointsPlace {
   /** The ClickHouse database of the datapoints; undefined when they are in the folder. */
-  readonly location: ClickHouseLocation | undefined;
+  readonly shards: ClickHouseShards | undefined;
   /** Number of the catalog that has the series. */
   readonly owner: number;
   /** The catalog, if other servers use it too. */
@@ -32,10 +32,10 @@ export interface PointsPlace {
 }
 
 export function pointsBackend(data: string, place: PointsPlace): PointsBackend {
-  const { location, owner, shared, aggregateCacheBytes } = place;
+  const { shards, owner, shared, aggregateCacheBytes } = place;
   const folder = pointsFolderOf(data);
-  const record = () => recordLocation(folder, location);
-  if (location === undefined)
+  const record = () => recordLocation(folder, shards);
+  if (shards === undefined)
     return {
       record,
       async requireFolder() {
@@ -55,12 +55,12 @@ export function pointsBackend(data: string, place: PointsPlace): PointsBackend {
       // The folder has a mark of the data folder, the record of the location, and nothing else.
       await mkdir(folder, { recursive: true });
       // Loaded only if the settings choose it.
-      const { openClickHousePoints } = await import("./storage/clickhouse-points/clickhouse-points.ts");
+      const { openClickHouseShards } = await import("./storage/clickhouse-points/sharded-points.ts");
       const versions = shared && isShared(shared) && { takeVersions: shared.takeVersions };
       const onSweepFailure = (problem: unknown) =>
         log.error({ err: problem }, "Could not remove deleted points from ClickHouse");
       const clocks = { nowMs, monotonicMs };
-      return openClickHousePoints({ location, owner, isUsed, ...clocks, onSweepFailure, ...versions });
+      return openClickHouseShards(shards, { owner, isUsed, ...clocks, onSweepFailure, ...versions });
     },
   };
 }

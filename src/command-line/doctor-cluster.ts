@@ -8,8 +8,8 @@ import { projectTable } from "../resources/projects/schema.ts";
 import { pendingDeletionTable, timeSeriesTable } from "../resources/timeseries/schema.ts";
 import { tables } from "../resources.ts";
 import type { AnyTable } from "../storage/catalog.ts";
-import { examineClickHouse, seriesWithPoints } from "../storage/clickhouse-points/doctor.ts";
-import { type ClickHouseLocation, withoutPassword } from "../storage/clickhouse-points/location.ts";
+import { examineShards, seriesWithPoints } from "../storage/clickhouse-points/doctor.ts";
+import { type ClickHouseShards, withoutPassword } from "../storage/clickhouse-points/location.ts";
 import type { Finding } from "../storage/findings.ts";
 import { ExaminedCatalog } from "../storage/sql/dialects/postgres/doctor.ts";
 import { findingsOfBlobs } from "./doctor-blobs.ts";
@@ -35,23 +35,24 @@ async function opened(url: string): Promise<ExaminedCatalog> {
   }
 }
 
-async function findingsOfPoints(catalog: ExaminedCatalog, location: ClickHouseLocation): Promise<Finding[]> {
+async function findingsOfPoints(catalog: ExaminedCatalog, shards: ClickHouseShards): Promise<Finding[]> {
   const secret = await catalog.secret();
   const owner = secret && ownerOfSecret(secretFor("links", secret));
-  const found = await examineClickHouse(location, owner);
+  const found = await examineShards(shards, owner);
   if (found.length > 0) return found;
   const withSeries = [timeSeriesTable, pendingDeletionTable] as unknown as AnyTable[];
   let [count, first]: [number, number | undefined] = [0, undefined];
-  for await (const series of seriesWithPoints(location)) {
-    const missing = await catalog.missingIds(withSeries, series);
-    count += missing.length;
-    first ??= missing[0];
-  }
+  for (const shard of shards)
+    for await (const series of seriesWithPoints(shard)) {
+      const missing = await catalog.missingIds(withSeries, series);
+      count += missing.length;
+      first ??= missing[0];
+    }
   if (count === 0) return [];
   const expected = "points of series in the catalog";
   return [
     {
-      file: withoutPassword(location),
+      file: withoutPassword(...shards),
       offset: 0,
       expected,
       found: `${count} other series, such as ${first}`,

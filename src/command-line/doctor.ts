@@ -7,7 +7,7 @@ import { catalogFileOf, lockDataFolder, StartRefused } from "../data-folder.ts";
 import { cannotOpen, type DataPlace, examineParts, markedFoldersOf, pointsFolderOf } from "../data-parts.ts";
 import { makeFilesPrivate } from "../file-modes.ts";
 import { attachmentTable, fileTable } from "../resources/files/schema.ts";
-import { examineClickHouse } from "../storage/clickhouse-points/doctor.ts";
+import { examineShards } from "../storage/clickhouse-points/doctor.ts";
 import { refuseRecordedLocation } from "../storage/clickhouse-points/location-record.ts";
 import { examineStore } from "../storage/embedded-points/doctor.ts";
 import type { Finding } from "../storage/findings.ts";
@@ -110,7 +110,7 @@ async function examinePoints(
     });
     return examineStore(folder, settings);
   }
-  return { findings: await examineClickHouse(points, manifest?.folder), tornBytes: 0 };
+  return { findings: await examineShards(points, manifest?.folder), tornBytes: 0 };
 }
 
 /** Makes the possible repairs and returns the other findings. Without `onRepair` it repairs nothing. */

@@ -24,7 +24,7 @@ const nextSteps = {
   emptied:
     "Restore the database, or let MILLRACE_POINTS name the one that has the datapoints. " +
     "To give them up, see docs/scale.md.",
-  elsewhere: "Let MILLRACE_POINTS name another database (docs/scale.md).",
+  elsewhere: "Let MILLRACE_POINTS name another database, or all shards in their first order (docs/scale.md).",
   server: "Let MILLRACE_CATALOG name another database (docs/scale.md).",
   full: "Free disk space, then start again: nothing is damaged.",
   damaged: "`millrace doctor` shows the damage; what it cannot repair comes back with a backup.",

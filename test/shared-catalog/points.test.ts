@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { skipWithout } from "../../scripts/system-packages.ts";
 import { realSystem } from "../../src/lib/system.ts";
 import { runDueRules } from "../../src/resources/retention/runs.ts";
-import { parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import { parseClickHouseShards } from "../../src/storage/clickhouse-points/location.ts";
 import { at, batchOf, pointsOf } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
 import { type ClickHouseServer, newClickHouseDatabase, startClickHouse } from "../support/clickhouse.ts";
@@ -33,7 +33,7 @@ describe("two servers on one ClickHouse", { skip }, () => {
   before(async () => {
     clickHouse = await startClickHouse();
     catalog = await newDatabase();
-    const points = parseClickHouseUrl(await newClickHouseDatabase(clickHouse))!;
+    const points = parseClickHouseShards(await newClickHouseDatabase(clickHouse))!;
     shared = { catalogUrl: catalog.url, points, adminKey, blobs: (await testS3()).place() };
     const clock = (lateMs: number) => ({ ...realSystem, nowMs: () => Date.now() + aheadMs - lateMs });
     one = await startTestServer({ ...shared, system: clock(0) });
@@ -46,7 +46,7 @@ describe("two servers on one ClickHouse", { skip }, () => {
   });
 
   test("a further server is refused an empty database", async () => {
-    const points = parseClickHouseUrl(await newClickHouseDatabase(clickHouse))!;
+    const points = parseClickHouseShards(await newClickHouseDatabase(clickHouse))!;
     const refused = /test_\d+_\d+ is empty, but this installation, owner \d+, has its datapoints/;
     await assert.rejects(startTestServer({ ...shared, points }), refused);
   });

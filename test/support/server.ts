@@ -6,7 +6,7 @@ import type { AuditSettings, Settings } from "../../src/config.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
-import { type ClickHouseLocation, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import { type ClickHouseShards, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
 import type { S3Setting } from "../../src/storage/s3-blobs/s3-blobs.ts";
 import { checkResponse } from "./description.ts";
 import { temporaryFolder } from "./folder.ts";
@@ -36,7 +36,7 @@ export interface ServerOptions {
   /** Where it listens; a port that the system chooses when absent. */
   readonly port?: number;
   /** The ClickHouse database of its datapoints; what TEST_POINTS says when absent. */
-  readonly points?: ClickHouseLocation;
+  readonly points?: ClickHouseShards;
   /** Other bounds of responses than the usual ones. */
   readonly responses?: Partial<ResponseBounds>;
   /** The S3 store of its files; what TEST_BLOBS says when absent. */
@@ -190,11 +190,13 @@ async function catalogOfEnvironment(): Promise<string | undefined> {
   return (await newDatabase()).url;
 }
 
-/** `TEST_POINTS=clickhouse` gives each server a new database, to run all tests on it. */
-async function pointsOfEnvironment(): Promise<ClickHouseLocation | undefined> {
+/** `TEST_POINTS=clickhouse` gives each server two new databases as shards, to run all tests on them. */
+async function pointsOfEnvironment(): Promise<ClickHouseShards | undefined> {
   if (process.env["TEST_POINTS"] !== "clickhouse") return undefined;
   const { newClickHouseDatabase, sharedClickHouse } = await import("./clickhouse.ts");
-  return parseClickHouseUrl(await newClickHouseDatabase(await sharedClickHouse()));
+  const server = await sharedClickHouse();
+  const [one, two] = [await newClickHouseDatabase(server), await newClickHouseDatabase(server)];
+  return [parseClickHouseUrl(one)!, parseClickHouseUrl(two)!];
 }
 
 function splitOnce(methodAndPath: string): [method: string, path: string] {

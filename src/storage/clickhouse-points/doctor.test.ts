@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { clickHouseUnderTest, newClickHouseDatabase } from "../../../test/support/clickhouse.ts";
 import { needs } from "../../../test/support/needs.ts";
-import { examineClickHouse } from "./doctor.ts";
+import { examineShards } from "./doctor.ts";
 import { parseClickHouseUrl } from "./location.ts";
 
 test("a database in order, of another catalog, unused, and away", needs("clickhouse"), async () => {
   const { server, database, end } = await clickHouseUnderTest();
   const location = parseClickHouseUrl(server.url(database))!;
-  assert.deepEqual(await examineClickHouse(location, 1), []);
+  assert.deepEqual(await examineShards([location], 1), []);
   const foundFor = async (changed: Partial<typeof location>, owner = 1) => {
-    const [finding, ...more] = await examineClickHouse({ ...location, ...changed }, owner);
+    const [finding, ...more] = await examineShards([{ ...location, ...changed }], owner);
     assert.deepEqual(more, []);
     assert.match(finding!.file, /^clickhouse:\/\/millrace@127/);
     assert.ok(!JSON.stringify(finding).includes(location.password));
@@ -21,5 +21,8 @@ test("a database in order, of another catalog, unused, and away", needs("clickho
   assert.match(await foundFor({ hosts: [{ host: "127.0.0.1", port: 9 }] }), /ECONNREFUSED/);
   const empty = parseClickHouseUrl(await newClickHouseDatabase(server))!.database;
   assert.match(await foundFor({ database: empty }), /doesn't exist/);
+  const [, second, ...more] = await examineShards([location, location], 1);
+  assert.deepEqual(more, []);
+  assert.equal(second!.found, "those of catalog 1", "a database of one shard is not the second of two");
   await end();
 });

@@ -3,11 +3,22 @@ import { Failure } from "../../errors.ts";
 import { limits } from "../../limits.ts";
 import type { Finding } from "../findings.ts";
 import { ClickHouseClient, codeOf, fullDisk } from "./client.ts";
-import { type ClickHouseLocation, withoutPassword } from "./location.ts";
+import { type ClickHouseLocation, type ClickHouseShards, withoutPassword } from "./location.ts";
 import { sql } from "./sql.ts";
+import { ownerOfShard } from "./versions.ts";
 
 /** `owner` is the number of the catalog; undefined where that is missing. */
-export async function examineClickHouse(
+export async function examineShards(shards: ClickHouseShards, owner: number | undefined): Promise<Finding[]> {
+  const findings = await Promise.all(
+    shards.map((shard, index) =>
+      examineClickHouse(shard, owner === undefined ? undefined : ownerOfShard(owner, index, shards.length)),
+    ),
+  );
+  return findings.flat();
+}
+
+/** `owner` is that of the shard. */
+async function examineClickHouse(
   location: ClickHouseLocation,
   owner: number | undefined,
 ): Promise<Finding[]> {

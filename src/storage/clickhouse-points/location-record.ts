@@ -3,24 +3,21 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isIntact, readUnchecked, syncFolder, writeChecked } from "../../lib/durable-files.ts";
 import { CannotOpen, refuseOtherFormat } from "../cannot-open.ts";
-import { type ClickHouseLocation, withoutPassword } from "./location.ts";
+import { type ClickHouseShards, withoutPassword } from "./location.ts";
 
 const recordName = "clickhouse.json";
 const format = 1;
 
-/** Writes the record. Without a location removes it, because the datapoints are in the folder. */
-export async function recordLocation(
-  folder: string,
-  location: ClickHouseLocation | undefined,
-): Promise<void> {
+/** Writes the record. Without shards removes it, because the datapoints are in the folder. */
+export async function recordLocation(folder: string, shards: ClickHouseShards | undefined): Promise<void> {
   const known = await readUnchecked(folder, recordName);
-  if (location === undefined) {
+  if (shards === undefined) {
     if (known === undefined) return;
     await rm(join(folder, recordName));
     await syncFolder(folder);
     return;
   }
-  const url = withoutPassword(location);
+  const url = withoutPassword(...shards);
   if (known?.["url"] === url && isIntact(known)) return;
   await writeChecked(folder, recordName, { format, url });
 }

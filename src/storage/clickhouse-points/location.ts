@@ -1,5 +1,5 @@
 // Parses the address of a ClickHouse database:
-// clickhouse://user:password@host:8123,host:8123/database?quorum=2.
+// clickhouse://user:password@a1:8123,a2:8123;b1,b2/database?quorum=2 has two shards with two replicas each.
 
 export interface ClickHouseHost {
   readonly host: string;
@@ -7,6 +7,7 @@ export interface ClickHouseHost {
   readonly port: number;
 }
 
+/** One shard. */
 export interface ClickHouseLocation {
   /** The replicas; a statement goes to the first that responds. */
   readonly hosts: readonly [ClickHouseHost, ...ClickHouseHost[]];
@@ -17,6 +18,9 @@ export interface ClickHouseLocation {
   readonly quorum?: number;
 }
 
+/** All shards, in the order of the address. */
+export type ClickHouseShards = readonly [ClickHouseLocation, ...ClickHouseLocation[]];
+
 export const clickHouseUrlForm = "clickhouse://user:password@host:8123/database";
 
 const defaultPort = 8123;
@@ -24,27 +28,36 @@ const identifier = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const form = /^clickhouse:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([^/?#]*)(?:\?quorum=([2-9]))?$/;
 
 /** Undefined for a string of another form. */
-export function parseClickHouseUrl(text: string): ClickHouseLocation | undefined {
+export function parseClickHouseShards(text: string): ClickHouseShards | undefined {
   const [, credentials = "", authority = "", database = "", quorum] = form.exec(text) ?? [];
   if (!identifier.test(database)) return undefined;
-  const [first, ...others] = authority.split(",").map(hostOf);
-  const hosts = others.filter((one) => one !== undefined);
-  if (first === undefined || hosts.length < others.length) return undefined;
   const [user, password] = splitOnce(credentials).map(decoded);
   if (user === undefined || password === undefined) return undefined;
-  return {
-    hosts: [first, ...hosts],
-    user: user === "" ? "default" : user,
-    password,
-    database,
-    ...(quorum !== undefined && { quorum: Number(quorum) }),
-  };
+  const access = { user: user === "" ? "default" : user, password, database };
+  const level = quorum === undefined ? {} : { quorum: Number(quorum) };
+  const shards = authority.split(";").map((replicas): ClickHouseLocation | undefined => {
+    const hosts = replicas.split(",").map(hostOf);
+    return isComplete(hosts) ? { hosts, ...access, ...level } : undefined;
+  });
+  return isComplete(shards) ? shards : undefined;
 }
 
-/** The location for messages and logs, without the password. */
-export const withoutPassword = ({ hosts, user, database, quorum }: ClickHouseLocation): string =>
-  `clickhouse://${encodeURIComponent(user)}@${hosts.map(authorityOf).join()}/${database}` +
-  (quorum === undefined ? "" : `?quorum=${quorum}`);
+const isComplete = <Item>(items: readonly (Item | undefined)[]): items is readonly [Item, ...Item[]] =>
+  items.length > 0 && !items.includes(undefined);
+
+/** Undefined for a string of another form, and for several shards. */
+export function parseClickHouseUrl(text: string): ClickHouseLocation | undefined {
+  const [only, ...others] = parseClickHouseShards(text) ?? [];
+  return others.length === 0 ? only : undefined;
+}
+
+/** The address for messages and logs, without the password. */
+export function withoutPassword(...shards: ClickHouseShards): string {
+  const [{ user, database, quorum }] = shards;
+  const authority = shards.map(({ hosts }) => hosts.map(authorityOf).join()).join(";");
+  const level = quorum === undefined ? "" : `?quorum=${quorum}`;
+  return `clickhouse://${encodeURIComponent(user)}@${authority}/${database}${level}`;
+}
 
 const authorityOf = ({ host, port }: ClickHouseHost) => `${host.includes(":") ? `[${host}]` : host}:${port}`;
 

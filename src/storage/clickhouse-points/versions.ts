@@ -1,4 +1,5 @@
 // Versions order all writes: of points with one key, the one with the highest version counts.
+import { createHash } from "node:crypto";
 import { CannotOpen } from "../cannot-open.ts";
 import type { ClickHouseClient } from "./client.ts";
 import { encodeBlock } from "./native-format.ts";
@@ -63,7 +64,7 @@ export class ReservedVersions {
 async function lastReservation({ client, owner }: Owned): Promise<number | undefined> {
   const rows = await client.query(sql`SELECT owner, max(number) AS last FROM reservations GROUP BY owner`);
   if (rows.numbers("owner").some((one) => one !== owner))
-    throw new CannotOpen(`the database ${client.name} belongs to another catalog`, "elsewhere");
+    throw new CannotOpen(`the database ${client.name} belongs to another catalog or shard`, "elsewhere");
   return rows.numbers("last")[0];
 }
 
@@ -74,3 +75,16 @@ async function insertReservation({ client, owner }: Owned, number: number): Prom
   ]);
   await client.insert(sql`INSERT INTO reservations (owner, number)`, block);
 }
+
+/**
+ * The owner that the database of a shard names. It differs from shard to shard, so that a start with other
+ * shards, or in another order, is refused: it would look for series in the wrong one.
+ */
+export function ownerOfShard(owner: number, index: number, count: number): number {
+  if (count === 1) return owner;
+  const named = createHash("sha256").update(`${owner} shard ${index + 1} of ${count}`);
+  return named.digest().readUIntBE(0, ownerBytes);
+}
+
+/** As many as a number holds exactly. */
+const ownerBytes = 6;

@@ -1,6 +1,7 @@
 // A change of the store, as it is journaled and applied: the points of one request, or one deletion.
 import type { TimeRange } from "../../lib/time.ts";
 import type { PointBatch, SeriesId } from "../points.ts";
+import { shardOf } from "../shard-of.ts";
 
 export type Change =
   | { readonly kind: "append"; readonly batch: PointBatch }
@@ -14,17 +15,6 @@ export function memoryBytesOf(change: Change): number {
   bytes += 16 * (numbers?.times.length ?? 0);
   for (const value of strings?.values ?? []) bytes += 32 + 2 * value.length;
   return bytes;
-}
-
-/**
- * The shard of a series, which never changes (FORMAT.md, "Shards"). Fibonacci hashing of both halves of the
- * id, because most ids are multiples of 4096.
- */
-export function shardOf(series: SeriesId, shards: number): number {
-  const low = series >>> 0;
-  const high = Math.floor(series / 2 ** 32) >>> 0;
-  const mixed = Math.imul(low ^ Math.imul(high, 0x85ebca6b), 0x9e3779b1) >>> 0;
-  return Math.floor((mixed / 2 ** 32) * shards);
 }
 
 /** The shards with a series of the change, in any order. */

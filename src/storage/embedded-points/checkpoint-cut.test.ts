@@ -14,7 +14,7 @@ import { putWreck, SimulatedDisk, type Wreck } from "../../../test/support/simul
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
 import type { PointBatch, PointsStore, SeriesId } from "../points.ts";
-import { shardOf } from "./change.ts";
+import { shardOf } from "../shard-of.ts";
 import { openEmbeddedPoints } from "./embedded-points.ts";
 
 const shards = 2;

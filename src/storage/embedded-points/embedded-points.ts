@@ -28,8 +28,9 @@ import type {
   ScanQuery,
   SeriesId,
 } from "../points.ts";
+import { shardOf } from "../shard-of.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { type Change, memoryBytesOf, shardOf, shardsOf } from "./change.ts";
+import { type Change, memoryBytesOf, shardsOf } from "./change.ts";
 import { Journal, type StoredRecord } from "./journal.ts";
 import { recoverJournal } from "./journal-recovery.ts";
 import { LatestPointCache } from "./latest-point-cache.ts";

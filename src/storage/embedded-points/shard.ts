@@ -10,8 +10,9 @@ import type {
   ScanQuery,
   SeriesId,
 } from "../points.ts";
+import { shardOf } from "../shard-of.ts";
 import { BlockTable, type BlockTableSettings, DamageFound, type PointSetKey } from "./block-table.ts";
-import { type Change, shardOf } from "./change.ts";
+import type { Change } from "./change.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
 import { type Head, HeadVersions } from "./head.ts";
 import { Heads } from "./heads.ts";
