@@ -2,9 +2,10 @@
 import { type TSchema, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { BufferPool } from "../../lib/buffer-pool.ts";
-import { type BufferWriter, withWriter } from "../../lib/buffer-writer.ts";
+import { type BufferWriter, BytesLiteral, withWriter } from "../../lib/buffer-writer.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
 import { NumberRows, RowLayout } from "../../lib/number-rows.ts";
+import { numberBytesMax, writeInteger, writeNumber } from "../../lib/number-text.ts";
 import { bufferedChunks, prefetchedAll, streamOf } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { Continuation } from "../../rest/continuation.ts";
@@ -115,18 +116,41 @@ export const latestResponse = (point: Point | undefined) => ({
 
 /** An item for each series, with its last point or without points. Long strings reserve memory. */
 export async function manyLatestResponse(
-  ctx: Pick<RequestContext, "memory">,
+  ctx: Pick<RequestContext, "memory" | "responseBuffers">,
   latest: readonly LatestPoint[],
   version: ApiVersion,
 ) {
   let bytes = latest.length * (cellBytes + limits.nameLengthMax);
   for (const { point } of latest) if (typeof point?.value === "string") bytes += point.value.length;
   await ctx.memory.reserve(Math.min(bytes, limits.responseReserveBytes));
-  const start = `{"${keyMember(version)}":`;
-  let items = "";
-  for (const { series, point } of latest)
-    items += `${items && ","}${start}${JSON.stringify(series.name)},"datapoints":[${pointJson(point)}]}`;
-  return { contentType: jsonType, bytes: `{"data":{"items":[${items}]}}` };
+  const label = new BytesLiteral(`{"${keyMember(version)}":`);
+  // Into bytes: 0.14 us for an item, against 0.5 us as parts of a string.
+  return withWriter(ctx.responseBuffers.datapoints, (writer) => {
+    writer.string('{"data":{"items":[');
+    for (const { series, point } of latest) {
+      writer.literal(label);
+      writer.jsonString(series.name);
+      writer.literal(pointsLabel);
+      if (point) writePoint(writer, point);
+      writer.string("]},");
+    }
+    dropComma(writer);
+    writer.string("]}}");
+    return { contentType: jsonType, bytes: writer.takeWritten(), release: () => writer.release() };
+  });
+}
+
+const pointsLabel = new BytesLiteral(',"datapoints":[');
+const timeLabel = new BytesLiteral('{"timestamp":');
+const valueLabel = new BytesLiteral(',"value":');
+
+function writePoint(writer: BufferWriter, { timeMs, value }: Point): void {
+  writer.ensure(timeLabel.length + valueLabel.length + 2 * numberBytesMax);
+  const { view } = writer;
+  writer.at = valueLabel.write(view, writeInteger(view, timeLabel.write(view, writer.at), timeMs));
+  if (typeof value === "string") writer.jsonString(value);
+  else writer.at = writeNumber(view, writer.at, value);
+  writer.string("}");
 }
 
 /** Minus zero keeps its sign. */
