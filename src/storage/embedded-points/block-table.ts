@@ -15,19 +15,17 @@ import { checkedTimes, DamagedBlock, decodeBlock, decodeTimes, encodeBlock } fro
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
+import { ReadTransaction } from "./read-transaction.ts";
+import { openShardFile } from "./shard-file.ts";
 import {
   RowCheck,
   readStateSql,
   type ShardIdentity,
   type StoredShardState,
   stateOf,
-  stateSchema,
   stateValues,
   writeStateSql,
 } from "./stored-shard-state.ts";
-
-/** Page size of new files. With blocks of 6 KB, pages of 4 KB waste twice as much space (13 %). */
-const pageBytes = 2048;
 
 interface BlockBounds {
   readonly id: number;
@@ -105,20 +103,6 @@ export class DamageFound extends Error {
   }
 }
 
-const schema = (identity: ShardIdentity) => `
-  CREATE TABLE block (
-    series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
-    last_ms INTEGER NOT NULL, count INTEGER NOT NULL, data_id INTEGER NOT NULL, header BLOB NOT NULL,
-    PRIMARY KEY (series, kind, first_ms)
-  ) WITHOUT ROWID;
-  CREATE TABLE data (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-  CREATE TABLE damaged (
-    data_id INTEGER PRIMARY KEY, series INTEGER NOT NULL, kind INTEGER NOT NULL, first_ms INTEGER NOT NULL,
-    last_ms INTEGER NOT NULL, expected TEXT NOT NULL, found TEXT NOT NULL
-  );
-${stateSchema(identity)}`;
-const tableCount = 4;
-
 const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, header";
 const ofKey = "series = ? AND kind = ?";
 
@@ -134,6 +118,8 @@ export class BlockTable {
   readonly blockPoints: number;
   /** Cached aggregates of series of numbers. Reads insert into it; changes of blocks here invalidate it. */
   readonly bucketCache: BucketCache;
+  /** One transaction for the statements of several reads. Each write ends it. */
+  readonly reads: ReadTransaction;
   readonly #database: DatabaseSync;
   readonly #path: string;
   readonly #file: string;
@@ -159,10 +145,8 @@ export class BlockTable {
     this.bucketCache = new BucketCache(aggregateCacheBytes);
     this.#path = path;
     this.#file = file;
-    this.#database = new DatabaseSync(path);
-    this.#database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL`);
-    this.#database.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384");
-    createTables(this.#database, file, { store, shard });
+    this.#database = openShardFile(path, file, { store, shard });
+    this.reads = new ReadTransaction(this.#database);
     this.#statements = prepare(this.#database);
     this.#state = this.#readState();
     if (this.#state.store !== store || this.#state.shard !== shard) {
@@ -206,6 +190,7 @@ export class BlockTable {
 
   /** Runs `work` in a transaction, which is rolled back when it throws. */
   transaction<Result>(work: () => Result): Result {
+    this.reads.end();
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const result = work();
@@ -563,19 +548,6 @@ function prepare(
     state: sql(readStateSql),
     writeState: sql(writeStateSql),
   };
-}
-
-/**
- * Creates the tables of a new file, and syncs them. A single flipped bit can hide all tables, so a file that
- * is larger than a page is not taken for a new one.
- */
-function createTables(database: DatabaseSync, file: string, identity: ShardIdentity): void {
-  const found = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get()!["tables"];
-  if (found === tableCount) return;
-  const pages = Number(database.prepare("PRAGMA page_count").get()!["page_count"]);
-  if (found !== 0 || pages > 1)
-    throw new Error(`${file} has ${pages} pages, but ${found} of ${tableCount} tables`);
-  database.exec(`BEGIN IMMEDIATE; ${schema(identity)}; COMMIT; PRAGMA wal_checkpoint(TRUNCATE)`);
 }
 
 /** Verifies a row. Throws `DamageFound`. */

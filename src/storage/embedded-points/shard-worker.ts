@@ -30,6 +30,9 @@ const helpSliceMs = 2;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
 const retryMs = 1000;
 
+/** Calls that write nothing, except that they may quarantine a damaged block. */
+const reads: ReadonlySet<ShardCall> = new Set(["scan", "aggregate", "latest", "oldPoints"]);
+
 const helpRequest = (buffer: SharedArrayBuffer): HelpRequest => ({ kind: "help-wanted", buffer });
 
 type CallHandlers = {
@@ -136,6 +139,12 @@ class ShardWorker {
 
   /** Replies to all calls in one message. Replies do not wait for another call after one that took long. */
   #runAll(calls: readonly CallMessage[]): void {
+    if (calls.length > 1 && calls.every(({ call }) => reads.has(call)))
+      this.#shard.withReads(() => this.#runEach(calls));
+    else this.#runEach(calls);
+  }
+
+  #runEach(calls: readonly CallMessage[]): void {
     for (const one of calls) {
       this.#replies ??= [];
       const startedMs = performance.now();

@@ -181,3 +181,19 @@ it("a file that cannot be written loses nothing: points stay in memory, and are 
     assert.equal(shard.flushedSequence, 2);
     assert.deepEqual(shard.stats(), { points: 2000, blocks: 20, damage: [] });
   }));
+
+it("reads of one transaction see each other's quarantine, and a write among them ends it", () =>
+  play((shard, path) => {
+    append(shard, sineWave(3000, 0, 1));
+    workAll(shard);
+    spoilBlocksBefore(path, 100);
+    shard.withReads(() => {
+      assert.equal(shard.scan({ ...everything, startMs: 1000 }).times.length, 2000);
+      assert.throws(() => shard.scan(everything), /damaged/);
+      assert.equal(shard.scan({ ...everything, startMs: 100 }).times.length, 2900);
+    });
+    assert.equal(shard.stats().damage.length, 1);
+    append(shard, sineWave(3000, 3000, 1));
+    workAll(shard);
+    assert.equal(shard.scan({ ...everything, startMs: 100 }).times.length, 5900);
+  }));
