@@ -133,7 +133,7 @@ async function nextBatch(
  * end.
  */
 function mergeRows(cursors: readonly SeriesCursor[], times: Float64Array, from: number) {
-  let count = from;
+  let count = from + takeEqualRows(cursors, times, from);
   for (; count < times.length && !cursors.some(({ needsPage }) => needsPage); count += 1) {
     let timeMs = Number.POSITIVE_INFINITY;
     for (const cursor of cursors) timeMs = Math.min(timeMs, cursor.timeMs);
@@ -142,6 +142,22 @@ function mergeRows(cursors: readonly SeriesCursor[], times: Float64Array, from: 
     for (const cursor of cursors) if (cursor.timeMs === timeMs) cursor.take(count);
   }
   return { count, isEnd: false };
+}
+
+/**
+ * Fills rows from `from` on, if all cursors have buckets at the same times, as in most frames. Returns how
+ * many. Row by row, 40 series of 500 buckets take 0.8 ms, and more before V8 has compiled it.
+ */
+function takeEqualRows(cursors: readonly SeriesCursor[], times: Float64Array, from: number): number {
+  const unended = cursors.filter(({ timeMs, needsPage }) => needsPage || timeMs < Number.POSITIVE_INFINITY);
+  const [first, ...others] = unended;
+  if (first === undefined) return 0;
+  const count = unended.reduce((least, { left }) => Math.min(least, left), times.length - from);
+  const expected = first.timeBytes(count);
+  if (!others.every((cursor) => cursor.timeBytes(count).equals(expected))) return 0;
+  new Uint8Array(times.buffer, times.byteOffset + times.BYTES_PER_ELEMENT * from).set(expected);
+  for (const cursor of unended) cursor.takeRows(from, count);
+  return count;
 }
 
 /** Iterates over the buckets of one series, with one page of them in memory. */
@@ -181,21 +197,39 @@ class SeriesCursor {
 
   async refill(): Promise<void> {
     this.#page = await this.#read(this.#fromMs);
-    this.#at = -1;
+    this.#at = 0;
     const { times } = this.#page;
     const isLastPage = times.length < this.#pageSize;
     this.#fromMs = isLastPage ? Number.POSITIVE_INFINITY : times.at(-1)! + 1;
-    this.#advance();
+    this.#advance(0);
+  }
+
+  /** Buckets of the page that are left. */
+  get left(): number {
+    return this.needsPage ? 0 : this.#page.times.length - this.#at;
+  }
+
+  /** The times of the next buckets, in memory order. */
+  timeBytes(count: number): Buffer {
+    const { buffer, byteOffset, BYTES_PER_ELEMENT } = this.#page.times;
+    return Buffer.from(buffer, byteOffset + BYTES_PER_ELEMENT * this.#at, BYTES_PER_ELEMENT * count);
   }
 
   /** Copies the current bucket to a row, and advances. */
   take(row: number): void {
     for (const [i, column] of this.#page.columns.entries()) this.#batch[i]![row] = column[this.#at]!;
-    this.#advance();
+    this.#advance(1);
   }
 
-  #advance(): void {
-    this.#at += 1;
+  /** Copies the next buckets to rows from `row` on, and advances. */
+  takeRows(row: number, count: number): void {
+    for (const [i, column] of this.#page.columns.entries())
+      this.#batch[i]!.set(column.subarray(this.#at, this.#at + count), row);
+    this.#advance(count);
+  }
+
+  #advance(count: number): void {
+    this.#at += count;
     const { times } = this.#page;
     const isPageUsed = this.#at >= times.length;
     this.needsPage = isPageUsed && this.#fromMs < Number.POSITIVE_INFINITY;

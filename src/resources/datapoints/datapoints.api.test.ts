@@ -406,6 +406,19 @@ test("a frame longer than its batches has every row once", async () => {
   assert.deepEqual(text.split("\n").slice(1, -1), expected);
 });
 
+test("a frame of series with equal times over several batches, of which one ends early", async () => {
+  const seconds = (count: number) => Array.from({ length: count }, (_, i) => point(i * 1000, i));
+  const made = [await filled(seconds(2_500)), await filled(seconds(2_500)), await filled(seconds(1_200))];
+  const items = made.map(({ name }) => ({ name, aggregates: ["sum", "count"] }));
+  const query = { items, granularity: "s", start: 0, end: 6_000_000, limit: 100_000 };
+  const { text } = await server.ask("POST /timeseries/dataframe", query);
+  const cells = (i: number, count: number) => (i < count ? `${i},1` : ",");
+  const expected = Array.from({ length: 2_500 }, (_, i) =>
+    [i * 1000, cells(i, 2_500), cells(i, 2_500), cells(i, 1_200)].join(),
+  );
+  assert.deepEqual(text.split("\n").slice(1, -1), expected);
+});
+
 test("points are removed one by one and by range, by name and by id, and are gone at once", async () => {
   const made = await filled([1, 2, 3, 4, 5, 6].map((t) => point(t, t)));
   const { ask } = server;
