@@ -57,6 +57,11 @@ export const datapointsLimits = {
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest timestamp of a datapoint (2099-12-31)."),
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
   clickHouseConnectionsMax: limit(64, "connections", "Connections to ClickHouse. Further statements wait."),
+  clickHouseResponsesIdleBytesMax: limit(
+    16 * 2 ** 20,
+    "bytes",
+    "Memory of responses of ClickHouse that later ones use again.",
+  ),
   clickHouseMsMax: limit(60_000, "ms", "A statement in ClickHouse. After that the request gets 503."),
   clickHouseConnectMsMax: limit(
     3_000,

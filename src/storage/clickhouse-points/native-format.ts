@@ -169,10 +169,19 @@ export class BlockWriter {
   }
 }
 
-/** Decodes all blocks of a result. */
+/** The values of a numeric column in one block. */
+interface EncodedNumbers {
+  readonly at: number;
+  readonly rows: number;
+  readonly type: string;
+}
+
+/**
+ * Decodes all blocks of a result, each column of numbers into one array. Nothing of `bytes` is used later.
+ */
 export function decodeBlocks(bytes: Buffer): NativeRows {
   const reader = new NativeReader(bytes);
-  const numbers = new Map<string, Float64Array[]>();
+  const numbers = new Map<string, EncodedNumbers[]>();
   const strings = new Map<string, string[]>();
   while (!reader.isAtEnd) {
     const columns = reader.varint();
@@ -187,14 +196,49 @@ export function decodeBlocks(bytes: Buffer): NativeRows {
       } else {
         const all = numbers.get(name) ?? [];
         numbers.set(name, all);
-        all.push(reader.numbers(type, rows));
+        all.push({ at: reader.skipNumbers(type, rows), rows, type });
       }
     }
   }
+  const decoded = new Map([...numbers].map(([name, parts]) => [name, decodeNumbers(bytes, parts)]));
   return {
-    numbers: (name) => concat(numbers.get(name) ?? []),
+    numbers: (name) => decoded.get(name) ?? new Float64Array(0),
     strings: (name) => strings.get(name) ?? [],
   };
+}
+
+function decodeNumbers(bytes: Buffer, parts: readonly EncodedNumbers[]): Float64Array {
+  const values = new Float64Array(parts.reduce((sum, { rows }) => sum + rows, 0));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  let to = 0;
+  for (const { at, rows, type } of parts) {
+    if (type === "Float64")
+      bytesOf(values).set(bytes.subarray(at, at + rows * sizeOf(type)), to * values.BYTES_PER_ELEMENT);
+    else if (type === "UInt8") values.set(bytes.subarray(at, at + rows), to);
+    else decodeIntegers(view, { at, rows, type }, values, to);
+    to += rows;
+  }
+  return values;
+}
+
+function decodeIntegers(
+  view: DataView,
+  { at, rows, type }: EncodedNumbers,
+  values: Float64Array,
+  to: number,
+): void {
+  if (type === "Int64")
+    for (let row = 0, from = at; row < rows; row++, from += 8)
+      values[to + row] = view.getInt32(from + 4, true) * high + view.getUint32(from, true);
+  else
+    for (let row = 0, from = at; row < rows; row++, from += 8)
+      values[to + row] = view.getUint32(from + 4, true) * high + view.getUint32(from, true);
+}
+
+function sizeOf(type: string): number {
+  if (type === "UInt8") return 1;
+  invariant(["UInt64", "Int64", "Float64"].includes(type), `the type ${type} is decoded`);
+  return 8;
 }
 
 class NativeReader {
@@ -227,32 +271,13 @@ class NativeReader {
     return text ?? decodeIllFormed(this.#bytes.subarray(start, this.#at));
   }
 
-  numbers(type: string, rows: number): Float64Array {
-    const size = type === "UInt8" ? 1 : 8;
-    invariant(this.#at + rows * size <= this.#bytes.length, "a result of ClickHouse is complete");
-    // A copy is aligned, which a view on the received bytes need not be.
-    const { buffer } = new Uint8Array(this.#bytes.subarray(this.#at, this.#at + rows * size));
-    this.#at += rows * size;
-    if (type === "Float64") return new Float64Array(buffer);
-    if (type === "UInt8") return Float64Array.from(new Uint8Array(buffer));
-    invariant(type === "UInt64" || type === "Int64", `the type ${type} is decoded`);
-    const lows = new Uint32Array(buffer);
-    const highs = type === "Int64" ? new Int32Array(buffer) : lows;
-    const values = new Float64Array(rows);
-    for (let row = 0; row < rows; row++) values[row] = highs[row * 2 + 1]! * high + lows[row * 2]!;
-    return values;
+  /** Returns where the values begin. */
+  skipNumbers(type: string, rows: number): number {
+    const at = this.#at;
+    this.#at += rows * sizeOf(type);
+    invariant(this.#at <= this.#bytes.length, "a result of ClickHouse is complete");
+    return at;
   }
-}
-
-function concat(parts: readonly Float64Array[]): Float64Array {
-  if (parts.length === 1) return parts[0]!;
-  const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float64Array | Uint32Array): Uint8Array =>

@@ -4,7 +4,8 @@ import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { Point, PointSeries, SeriesId } from "../points.ts";
 import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings } from "./client.ts";
-import { noSql, type Sql, sql } from "./sql.ts";
+import type { NativeRows } from "./native-format.ts";
+import { joinSql, noSql, type Sql, sql } from "./sql.ts";
 import { type Alive, requireAlive, within } from "./tombstones.ts";
 
 interface Nearest {
@@ -40,7 +41,7 @@ export class NearestPoints {
   /** For each series, in order, its last point strictly before `beforeMs`; undefined without one. */
   async latest(nearest: Nearest & { readonly beforeMs: number }): Promise<(Point | undefined)[]> {
     const { beforeMs } = nearest;
-    const search = new Search(this.#client, nearest, sql`max(t)`);
+    const search = new Search(this.#client, nearest, latestStatement);
     const guessMs = Math.min(beforeMs, this.#nowMs());
     const recent = { startMs: guessMs - recentMs, endMs: beforeMs };
     const beginsWithAll = this.#areOld;
@@ -60,7 +61,7 @@ export class NearestPoints {
   /** For each series, in order, its first point at or after `fromMs`; undefined without one. */
   async first(nearest: Nearest & { readonly fromMs: number }): Promise<(Point | undefined)[]> {
     const { fromMs } = nearest;
-    const search = new Search(this.#client, nearest, sql`min(t)`);
+    const search = new Search(this.#client, nearest, firstStatement);
     let startMs = fromMs;
     for (const lengthMs of lengthsAfter) {
       await search.in({ startMs, endMs: fromMs + lengthMs });
@@ -77,16 +78,15 @@ const tooManyRows = 158;
 class Search {
   readonly #client: ClickHouseClient;
   readonly #nearest: Nearest;
-  /** Of the points in a range, the time of the nearest one. */
-  readonly #time: Sql;
+  readonly #statement: Statement;
   readonly #stringIds: ReadonlySet<SeriesId>;
   readonly #found = new Map<SeriesId, Point>();
   #missing: SeriesId[];
 
-  constructor(client: ClickHouseClient, nearest: Nearest, time: Sql) {
+  constructor(client: ClickHouseClient, nearest: Nearest, statement: Statement) {
     this.#client = client;
     this.#nearest = nearest;
-    this.#time = time;
+    this.#statement = statement;
     const { series } = nearest;
     this.#stringIds = new Set(series.filter(({ isString }) => isString).map((one) => one.series));
     this.#missing = [...new Set(series.map((one) => one.series))];
@@ -116,26 +116,63 @@ class Search {
   /** Looks for the series of which nothing was found so far. */
   async in(range: TimeRange, settings?: ClickHouseSettings): Promise<void> {
     if (this.#missing.length === 0 || range.startMs >= range.endMs) return;
-    const rows = requireAlive(await this.#client.query(this.#statement(range), settings));
-    const [times, numbers, strings] = [rows.numbers("t"), rows.numbers("number"), rows.strings("string")];
-    for (const [row, id] of rows.numbers("series").entries()) {
+    const ids = this.#missing;
+    const hasStrings = ids.some((id) => this.#stringIds.has(id));
+    const hasNumbers = ids.some((id) => !this.#stringIds.has(id));
+    const values = [...(hasNumbers ? [sql`v`] : []), ...(hasStrings ? [sql`s`] : [])];
+    const statement = this.#statement({ series: ids, range, values, alive: this.#nearest.alive });
+    this.#add(requireAlive(await this.#client.query(statement, settings)));
+    this.#missing = ids.filter((id) => !this.#found.has(id));
+  }
+
+  /** Of several rows of a series, the last point counts, and of its versions the highest. */
+  #add(rows: NativeRows): void {
+    const [ids, times, versions] = [rows.numbers("id"), rows.numbers("time"), rows.numbers("newest")];
+    const [numbers, strings] = [rows.numbers("number"), rows.strings("string")];
+    const rowOf = new Map<SeriesId, number>();
+    for (const [row, id] of ids.entries()) {
+      const other = rowOf.get(id);
+      const isAfter =
+        other === undefined ||
+        times[row]! > times[other]! ||
+        (times[row] === times[other] && versions[row]! > versions[other]!);
+      if (isAfter) rowOf.set(id, row);
+    }
+    for (const [id, row] of rowOf) {
       const value = this.#stringIds.has(id) ? strings[row]! : numbers[row]!;
       this.#found.set(id, { timeMs: times[row]!, value });
     }
-    this.#missing = this.#missing.filter((id) => !this.#found.has(id));
-  }
-
-  /** The inner query finds the times alone; so the values are read of few granules. */
-  #statement(range: TimeRange): Sql {
-    const { column, condition } = this.#nearest.alive;
-    const missing = this.#missing;
-    const hasStrings = missing.some((id) => this.#stringIds.has(id));
-    const hasNumbers = missing.some((id) => !this.#stringIds.has(id));
-    const number = hasNumbers ? sql`, argMax(v, version) AS number` : noSql;
-    const string = hasStrings ? sql`, argMax(s, version) AS string` : noSql;
-    return sql`SELECT series, t${number}${string}${column}
-      FROM points WHERE (series, t) IN (SELECT series, ${this.#time} FROM points
-        WHERE ${within(missing, range)}${condition} GROUP BY series)${condition}
-      GROUP BY series, t`;
   }
 }
+
+interface Wanted {
+  readonly series: readonly SeriesId[];
+  readonly range: TimeRange;
+  /** The columns `v` for numbers, `s` for strings, or both. */
+  readonly values: readonly Sql[];
+  readonly alive: Alive;
+}
+
+type Statement = (wanted: Wanted) => Sql;
+
+/**
+ * The last row of each series in each block of rows that ClickHouse reads. The rows of a block are of one
+ * part, in the order of series, time and version.
+ */
+function latestStatement({ series, range, values, alive: { column, condition } }: Wanted): Sql {
+  const found = values.map((value) => sql`, anyLast(${value}) AS ${nameOf(value)}`);
+  return sql`SELECT id, anyLast(t) AS time, anyLast(version) AS newest${joinSql(found, noSql)}${column}
+    FROM (SELECT series AS id, t, version, ${joinSql(values, sql`, `)}, blockNumber() AS block
+      FROM points WHERE ${within(series, range)}${condition}) GROUP BY id, block`;
+}
+
+/** The inner query finds the times alone; so the values are read of few granules. */
+function firstStatement({ series, range, values, alive: { column, condition } }: Wanted): Sql {
+  const found = values.map((value) => sql`, argMax(${value}, version) AS ${nameOf(value)}`);
+  return sql`SELECT series AS id, t AS time, max(version) AS newest${joinSql(found, noSql)}${column}
+    FROM points WHERE (series, t) IN (SELECT series, min(t) FROM points
+      WHERE ${within(series, range)}${condition} GROUP BY series)${condition}
+    GROUP BY series, t`;
+}
+
+const nameOf = ({ text }: Sql): Sql => (text === "v" ? sql`number` : sql`string`);
