@@ -46,19 +46,26 @@ const besideBytes = 32;
 /** A row as the loop reads it. */
 export class RowLayout {
   /** Words of four bytes, then the strings. */
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** No row takes more bytes. */
   readonly rowBytesMax: number;
 
   constructor({ start, labels, end, isTable }: RowText) {
-    const strings = [start, end, ...labels].map((text) => Buffer.from(text));
-    const words = [Number(isTable), labels.length];
-    let at = wordBytes * (layoutWords + 2 * strings.length);
-    for (const { length } of strings) {
-      words.push(at, length);
+    const strings = [start, end, ...labels];
+    const lengths = strings.map((one) => Buffer.byteLength(one));
+    const wordCount = layoutWords + 2 * strings.length;
+    const from = wordBytes * wordCount;
+    this.bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, from));
+    const words = new Uint32Array(this.bytes.buffer, 0, wordCount);
+    words[0] = Number(isTable);
+    words[1] = labels.length;
+    let at = from;
+    for (const [index, length] of lengths.entries()) {
+      words[layoutWords + 2 * index] = at;
+      words[layoutWords + 2 * index + 1] = length;
       at += length;
     }
-    this.bytes = Buffer.concat([new Uint8Array(Uint32Array.from(words).buffer), ...strings]);
+    Buffer.from(this.bytes.buffer).write(strings.join(""), from);
     this.rowBytesMax = this.bytes.length + (labels.length + 1) * numberBytesMax;
   }
 }
