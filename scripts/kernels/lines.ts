@@ -131,7 +131,7 @@ function endValue(at: usize, isWhole: bool, isNegative: bool, size: f64, value: 
   return isInteger ? at + 1 : at;
 }
 
-/** The place after the digits at `from`; beyond the longest time, it is of no matter how many follow. */
+/** The place after the digits at `from`. Stops after 24 digits; longer times are refused anyway. */
 function timeEnd(from: usize): usize {
   const first = bytesBefore(noDigits(load<u64>(from)));
   if (first < 8) return from + first;

@@ -106,9 +106,7 @@ function upper(one: u64, other: u64): u64 {
   return (one >> 32) * (other >> 32) + (crossed >> 32) + (other2 >> 32);
 }
 
-/**
- * The upper 64 of 192 bits; the last of them is also set when others are, but for the last one of `middle`.
- */
+/** The upper 64 of 192 bits. Sets the lowest bit if a bit of `middle` but its last one is set. */
 function rounded(high: u64, middle: u64): u64 {
   return high | (middle > 1 ? 1 : 0);
 }

@@ -183,8 +183,8 @@ class ArrivingBody {
   }
 
   /**
-   * Returns the buffer to the pool; call after the last use of the bytes. `isDone`: no other thread reads
-   * them either, as one may that inflates them. Then a body without such a buffer is freed.
+   * Returns the buffer to the pool; call after the last use of the bytes. With `isDone`, a body outside of
+   * the pool is freed. Pass false while zlib may still read it on another thread.
    */
   giveBack({ isDone }: { readonly isDone: boolean }): void {
     if (this.#buffer) this.#pool.putBack(this.#buffer);

@@ -10,7 +10,7 @@ const exposedHeaders = [
   ...["OData-Version", "OData-EntityId", "Preference-Applied"],
 ].join(", ");
 
-/** Every response: one to another origin has other headers. */
+/** Of every response. Caches must not reuse a response for another origin. */
 export const variesByOrigin = { vary: "Origin" } as const;
 
 /** Adds the headers that let the page of the request read the response. */

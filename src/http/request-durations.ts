@@ -15,12 +15,12 @@ interface Labels {
 /** The requests with the same labels. */
 interface Durations {
   readonly labels: Labels;
-  /** For each bound the requests up to it that are above the bound before; the last ones are above all. */
+  /** Requests per bucket, not cumulative. The last bucket has those above every bound. */
   readonly counts: Float64Array;
   sum: number;
 }
 
-/** One for each server. Bound: methods and statuses of the routes that exist. */
+/** One for each server. Its size is bounded: routes times methods times statuses. */
 export class RequestDurations {
   readonly name = name;
   readonly help = "Requests by route and status, with the time until the response was sent";

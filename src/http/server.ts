@@ -48,7 +48,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     genReqId: nextRequestId,
     routerOptions,
     requestTimeout: limits.uploadMsMax,
-    // Without a body, the events of its stream would cost a request as much as its routing.
+    // Emits no stream events for requests without a body; they cost as much as routing.
     http: { maxHeaderSize: limits.headBytesMax, requireHostHeader: false, optimizeEmptyRequests: true },
     forceCloseConnections: "idle",
     return503OnClosing: false,
@@ -97,7 +97,7 @@ function refusalOfIncomplete({ raw }: FastifyRequest): Failure | undefined {
 
 const wellFormed = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(;|$)/;
 
-/** Fastify refuses such a type. */
+/** Replaces a malformed Content-Type, which Fastify would refuse. */
 function ignoreMalformedType({ raw: { headers } }: FastifyRequest): void {
   const type = headers["content-type"];
   if (type !== undefined && !wellFormed.test(type)) headers["content-type"] = "application/octet-stream";

@@ -79,7 +79,7 @@ function doubled<Column extends Float64Array | Uint32Array>(column: Column): Col
   return larger;
 }
 
-/** Of columns without a request. A writer often has so many connections; new columns grow step by step. */
+/** Idle columns that are kept: as many as a usual writer has connections. New ones grow step by step. */
 const idleMax = 4;
 
 /** Columns that no request uses. One for each server. */

@@ -18,7 +18,7 @@ interface Instance {
 }
 
 /** The text of a row around its numbers. */
-export interface RowText {
+interface RowText {
   /** Before the time. */
   readonly start: string;
   /** Before each number. */
@@ -28,7 +28,7 @@ export interface RowText {
   readonly isTable: boolean;
 }
 
-export interface NumberRowColumns {
+interface NumberRowColumns {
   readonly times: Float64Array;
   /** One for each label; neighbours may be the same. */
   readonly columns: readonly Float64Array[];

@@ -56,11 +56,15 @@ export const datapointsLimits = {
   timeMsMin: limit(Date.UTC(1900, 0, 1), "ms", "The earliest timestamp of a datapoint (1900-01-01)."),
   timeMsMax: limit(Date.UTC(2100, 0, 1) - 1, "ms", "The latest timestamp of a datapoint (2099-12-31)."),
   stringValueLengthMax: limit(16_384, "characters", "A value of a string series."),
-  clickHouseConnectionsMax: limit(64, "connections", "Connections to ClickHouse. Further statements wait."),
+  clickHouseConnectionsMax: limit(
+    64,
+    "connections",
+    "Connections to each shard of ClickHouse. Further statements wait.",
+  ),
   clickHouseResponsesIdleBytesMax: limit(
     16 * 2 ** 20,
     "bytes",
-    "Memory of responses of ClickHouse that later ones use again.",
+    "Memory of responses of each shard of ClickHouse that later ones use again.",
   ),
   clickHouseMsMax: limit(60_000, "ms", "A statement in ClickHouse. After that the request gets 503."),
   clickHouseConnectMsMax: limit(
@@ -113,17 +117,17 @@ export const datapointsLimits = {
   clickHouseLatestRowsMax: limit(
     200_000,
     "rows",
-    "That a search for the last point of a series reads in ClickHouse at once: some milliseconds.",
+    "A search for latest points in ClickHouse reads all points at once if these are at most so many rows.",
   ),
   clickHouseLatestRowsPerSeriesMax: limit(
     2_000,
     "rows",
-    "More of these rows for each series of the search: a thousand series take some ten milliseconds.",
+    "Added to `clickHouseLatestRowsMax` for each series of the search.",
   ),
   clickHouseEmptySidesMax: limit(
     10_000,
     "series",
-    "Whose recent aggregates in ClickHouse found no points before or after their range.",
+    "For each shard of ClickHouse, series remembered to have no points before or after a range.",
   ),
   clickHouseEmptySidesMsMax: limit(
     60_000,

@@ -47,7 +47,7 @@ const outcomes = ["exact", "ends early", "ends elsewhere", "has malformed levels
 const tableBytes = 4 * 256 + 4 * 4096 + 4096;
 
 /** A stream of symbols, as in FORMAT.md, "Symbols". */
-export interface SymbolStream {
+interface SymbolStream {
   readonly bits: Uint8Array;
   /** Number of bits. */
   readonly end: number;
@@ -58,7 +58,7 @@ export interface SymbolStream {
 }
 
 /** Parts of residuals of 32 bits, as in `Residuals` of column.ts. */
-export interface SmallResiduals {
+interface SmallResiduals {
   readonly base: number;
   readonly rawBits: number;
   readonly symbols: Uint8Array;
@@ -66,7 +66,7 @@ export interface SmallResiduals {
 }
 
 /** The points with indexes in [from, to). */
-export interface IndexedPoints {
+interface IndexedPoints {
   readonly times: Float64Array;
   readonly values: Float64Array;
   readonly from: number;

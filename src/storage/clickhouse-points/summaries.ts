@@ -122,8 +122,9 @@ const blocksInKeyMax = 2 ** 24;
 const bucketsInKeyMax = 2 ** 28;
 
 /**
- * Differences to the row before, within a block; 0 in its first row. That row counts as one with the time of
- * the row before, in each block, because the number of a row takes more time than all of these columns.
+ * Differences to the row before, within a block; 0 in its first row. So the first row of each block looks
+ * like a repeated time. `blocksWithVersions` allows one per block. Excluding that row by `rowNumberInBlock`
+ * would cost more than all these columns.
  */
 function rowsOf(buckets: SummarisedBuckets, { series, range, alive, isFinal }: PointsToSummarise): Sql {
   const { startMs, bucketMs } = buckets;

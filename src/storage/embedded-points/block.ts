@@ -18,7 +18,7 @@ export const blockPointsMax = 2 ** 20;
 const version = 1;
 const checksumBytes = 4;
 const noQuality = 0;
-/** More values than the numbers at the start of a column that are not predicted. */
+/** Greater than `first` of every predictor. */
 const wantedMin = 8;
 /** A block has at most four columns with residuals, times, and values of ordinals with their low bits. */
 const kernelBytesPerPoint = 2 * 8 + 4 * (8 + 1 + 3 * 4) + 4;

@@ -94,9 +94,9 @@ export class BucketGrid {
   }
 
   /**
-   * Whether the head has the same points in the bucket as when it was cached. Then the bucket gets the
-   * version of the head: a head remembers a few of its changes apart, and older ones as one over all their
-   * times.
+   * Whether the head has the same points in the bucket as when it was cached. Then updates the bucket to the
+   * head's version. A head merges old changes into one wide range, which could invalidate this bucket later
+   * without need.
    */
   isFresh(bucket: CachedBucket, head: Head | undefined): boolean {
     const { startMs, headPoints, headVersion } = bucket;

@@ -33,8 +33,8 @@ export class DecodedBlocks {
   }
 
   /**
-   * Whether a block that is to be decoded was decoded not long ago. A block is added to the cache then and
-   * not at first: to copy it takes half the time of decoding, and most windows are read once.
+   * Returns whether the block was decoded recently. Blocks enter the cache on their second read: copying
+   * takes half as long as decoding, and most windows are read once.
    */
   isReadAgain(id: number): boolean {
     const isAgain = this.#readBefore.get(id) !== undefined;

@@ -29,7 +29,7 @@ export type ReadPart = BlockPart | HeadPart;
 export interface BucketRange extends TimeRange {
   readonly grid: BucketGrid;
   readonly isCut: boolean;
-  /** For whole buckets, whose summaries are cached, means or squares. */
+  /** For whole buckets (cached): `means` or `squares`. */
   readonly needs: SummaryNeeds;
   readonly blockSummaries: readonly BlockSummary[];
 }

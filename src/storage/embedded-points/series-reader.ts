@@ -60,7 +60,7 @@ interface SummarisedPart {
 
 const noPoints = noPointsOf(numberKind);
 const noValues = new Float64Array();
-/** Summarised blocks of a read that its thread decodes alone: in half a millisecond, when help is there. */
+/** Blocks that a read decodes before it requests help: about 0.5 ms, the time until help arrives. */
 const unsharedBlocks = 6;
 
 /** Made for one read: nothing is written while it is used. */

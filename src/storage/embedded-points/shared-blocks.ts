@@ -43,7 +43,7 @@ export interface BlockToShare {
   readonly endMs: number;
   /** The points are in at most `sharedSummariesMax` of its buckets. */
   readonly grid: Pick<BucketGrid, "bucketMs" | "phaseMs">;
-  /** Otherwise the squares of the summaries may be NaN. */
+  /** If false, squares of the summaries are NaN. */
   readonly wantsSquares: boolean;
 }
 
