@@ -157,3 +157,11 @@ test("outside of projects strangers read 404 and 405", async () => {
   assert.equal(await statusOf("DELETE /login"), 405);
   assert.equal(await statusOf("POST /health"), 405);
 });
+
+test("a path is matched before its method, also by patterns with parameters in other places", async () => {
+  for (const path of ["analytics/models/schedules/update", "analytics/models/sourcepackages/predict"]) {
+    const requestLine = `PUT /api/0.6/projects/demo/${path}`;
+    const { status, headers } = await request(requestLine);
+    assert.deepEqual([status, headers.get("allow")], [405, "GET, HEAD, DELETE"], requestLine);
+  }
+});

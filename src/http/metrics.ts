@@ -67,7 +67,10 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Measures every request, labelled with the pattern of its route and never with its path. */
+/**
+ * Measures every request, labelled with the pattern of its route and never with its path. A request without a
+ * route, such as one with a method that its path does not serve, is labelled "none".
+ */
 export function measureRequests(http: FastifyInstance, registry: Registry): void {
   const durations = new RequestDurations();
   registry.registerMetric(durations as unknown as Histogram);

@@ -2,7 +2,8 @@
 //
 // Contract:
 // - `append` and `delete` resolve when the change is on disk. A call is atomic over all its series, also
-//   across a crash. Every read that starts later sees the change.
+//   across a crash. Every read that starts later sees the change. A store of several shards is atomic in each
+//   of them (`clickhouse-points/sharded-points.ts`).
 // - Times are integer milliseconds; negative ones are allowed. They are unique within a series: of two points
 //   with the same time, the one written later wins.
 // - The caller must not change the arrays of a batch until `append` has settled. After that the store does

@@ -1,23 +1,19 @@
-// Remembers which series had no points before or after the ranges of recent aggregates. It is a guess: an
-// aggregate that reads beyond its range on the strength of it is right in any case. If points have been
-// written there since, the aggregate only reads more rows.
+// Remembers which series had no points before or after the ranges of recent aggregates. This is a hint: with
+// a wrong one, an aggregate reads more rows, and its result is the same.
 import { LruCache } from "../../lib/lru-cache.ts";
 import { limits } from "../../limits.ts";
 import type { SeriesId } from "../points.ts";
 
-interface EmptySides {
-  /** No points were before this time. */
-  readonly beforeMs: number;
-  /** No points were at or after this time. */
-  readonly fromMs: number;
+interface EmptySide {
+  /** The end of the range that had no points on this side. */
+  readonly timeMs: number;
   /** By the monotonic clock. */
   readonly seenMs: number;
 }
 
-const unknown: EmptySides = { beforeMs: -Infinity, fromMs: Infinity, seenMs: 0 };
-
 export class EmptySidesOfSeries {
-  readonly #known = new LruCache<SeriesId, EmptySides>(limits.clickHouseEmptySidesMax);
+  readonly #before = new LruCache<SeriesId, EmptySide>(limits.clickHouseEmptySidesMax);
+  readonly #from = new LruCache<SeriesId, EmptySide>(limits.clickHouseEmptySidesMax);
   readonly #monotonicMs: () => number;
 
   constructor(monotonicMs: () => number) {
@@ -26,29 +22,30 @@ export class EmptySidesOfSeries {
 
   /** Whether all of the series had no points before `timeMs`. */
   areEmptyBefore(series: readonly SeriesId[], timeMs: number): boolean {
-    return series.every((id) => this.#of(id).beforeMs >= timeMs);
+    return series.every((id) => (this.#timeIn(this.#before, id) ?? -Infinity) >= timeMs);
   }
 
   areEmptyFrom(series: readonly SeriesId[], timeMs: number): boolean {
-    return series.every((id) => this.#of(id).fromMs <= timeMs);
+    return series.every((id) => (this.#timeIn(this.#from, id) ?? Infinity) <= timeMs);
   }
 
   /** Records whether these series have points before `timeMs`. */
   sawBefore(series: readonly SeriesId[], timeMs: number, isEmpty: (id: SeriesId) => boolean): void {
-    for (const id of series) this.#set(id, { beforeMs: isEmpty(id) ? timeMs : unknown.beforeMs });
+    for (const id of series) this.#record(this.#before, id, isEmpty(id) ? timeMs : undefined);
   }
 
   sawFrom(series: readonly SeriesId[], timeMs: number, isEmpty: (id: SeriesId) => boolean): void {
-    for (const id of series) this.#set(id, { fromMs: isEmpty(id) ? timeMs : unknown.fromMs });
+    for (const id of series) this.#record(this.#from, id, isEmpty(id) ? timeMs : undefined);
   }
 
-  #set(id: SeriesId, side: Partial<EmptySides>): void {
-    this.#known.set(id, { ...this.#of(id), ...side, seenMs: this.#monotonicMs() });
+  #record(side: LruCache<SeriesId, EmptySide>, id: SeriesId, timeMs: number | undefined): void {
+    if (timeMs === undefined) side.delete(id);
+    else side.set(id, { timeMs, seenMs: this.#monotonicMs() });
   }
 
-  #of(id: SeriesId): EmptySides {
-    const found = this.#known.get(id);
-    const isOld = found && this.#monotonicMs() - found.seenMs > limits.clickHouseEmptySidesMsMax;
-    return found === undefined || isOld ? unknown : found;
+  #timeIn(side: LruCache<SeriesId, EmptySide>, id: SeriesId): number | undefined {
+    const found = side.get(id);
+    if (found === undefined) return undefined;
+    return this.#monotonicMs() - found.seenMs > limits.clickHouseEmptySidesMsMax ? undefined : found.timeMs;
   }
 }

@@ -47,7 +47,8 @@ export class NearestPoints {
     const beginsWithAll = this.#areOld;
     if (!beginsWithAll) await search.in(recent);
     const isWhole = await search.inAll(beginsWithAll ? beforeMs : recent.startMs);
-    this.#areOld = isWhole && !search.hasFoundFrom(recent.startMs);
+    const { newestMs } = search;
+    this.#areOld = isWhole && newestMs > -Infinity && newestMs < recent.startMs;
     if (isWhole) return search.result;
     if (beginsWithAll) await search.in(recent);
     let endMs = recent.startMs;
@@ -96,8 +97,9 @@ class Search {
     return this.#nearest.series.map((one) => this.#found.get(one.series));
   }
 
-  hasFoundFrom(timeMs: number): boolean {
-    return [...this.#found.values()].some((point) => point.timeMs >= timeMs);
+  /** -Infinity if nothing was found. */
+  get newestMs(): number {
+    return Math.max(...[...this.#found.values()].map((point) => point.timeMs));
   }
 
   /** Looks in all points before `endMs`. False if they are too many; then nothing is found. */

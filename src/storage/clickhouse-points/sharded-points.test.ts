@@ -8,6 +8,7 @@ import {
   sharedClickHouse,
   statement,
 } from "../../../test/support/clickhouse.ts";
+import { cuttableProxy } from "../../../test/support/cuttable-proxy.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { times } from "../../../test/support/proof.ts";
 import { RandomOperations } from "../../../test/support/random-operations.ts";
@@ -97,6 +98,23 @@ describe("datapoints in three shards of ClickHouse", needs("clickhouse"), () => 
     const again = await openClickHouseShards(shards, { ...settings, isUsed: true });
     assert.deepEqual(await pointsOf(again, first), at("10=1"));
     await again.close();
+    await end();
+  });
+
+  it("name the shard that is away", async () => {
+    const { shards, end } = await newShards();
+    const [one, two, three] = shards as unknown as [
+      ClickHouseLocation,
+      ClickHouseLocation,
+      ClickHouseLocation,
+    ];
+    const proxy = await cuttableProxy(two.hosts[0].port);
+    const behind = { ...two, hosts: [{ host: "127.0.0.1", port: proxy.port }] } as const;
+    const store = await openClickHouseShards([one, behind, three], settings);
+    assert.equal((await store.stats()).points, 0);
+    await proxy.close();
+    await assert.rejects(store.stats(), /shard 2 of 3: /);
+    await store.close();
     await end();
   });
 

@@ -2,6 +2,7 @@
 //
 // A request over several shards is all or nothing in each shard, not over all: after a failure some shards
 // may have their part. A repeated request is harmless.
+import { Failure, fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import type {
   AggregateColumns,
@@ -78,10 +79,10 @@ class ShardedPoints implements PointsStore {
   }
 
   async stats(): Promise<PointsStats> {
-    const all = await Promise.all(this.#stores.map((store) => store.stats()));
+    const all = await Promise.all(this.#stores.map((store, shard) => this.#statsOf(store, shard)));
     const sum = (figure: (one: PointsStats) => number) => all.reduce((total, one) => total + figure(one), 0);
     const away = all.flatMap((one, shard) =>
-      (one.away ?? []).map((replica) => `shard ${shard + 1} of ${all.length}: ${replica}`),
+      (one.away ?? []).map((replica) => this.#ofShard(shard, replica)),
     );
     return {
       points: sum((one) => one.points),
@@ -96,6 +97,20 @@ class ShardedPoints implements PointsStore {
   async close(): Promise<void> {
     await allSettled(this.#stores.map((store) => store.close()));
   }
+
+  /** Names the shard in a refusal. */
+  async #statsOf(store: PointsStore, shard: number): Promise<PointsStats> {
+    try {
+      return await store.stats();
+    } catch (error) {
+      if (!(error instanceof Failure) || error.failure !== "points-away") throw error;
+      const { problem } = error.details as { readonly problem: string };
+      throw fail("points-away", { problem: this.#ofShard(shard, problem) });
+    }
+  }
+
+  readonly #ofShard = (shard: number, problem: string) =>
+    `shard ${shard + 1} of ${this.#stores.length}: ${problem}`;
 
   #storeOf(series: SeriesId): PointsStore {
     return this.#stores[shardOf(series, this.#stores.length)]!;

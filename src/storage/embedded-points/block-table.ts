@@ -199,6 +199,7 @@ export class BlockTable {
       return result;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#blocks.forgetLast();
       this.#state = this.#readState();
       this.#damaged = this.#readDamaged();
       if (this.#rowCheck !== undefined) this.#rowCheck = new RowCheck(this.#database);

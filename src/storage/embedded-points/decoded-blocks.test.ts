@@ -1,7 +1,10 @@
 // Decoded blocks stay in memory for repeated reads only, and never after their arrays were used for others.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Kernels } from "../kernels.ts";
+import { stringKind } from "../point-columns.ts";
+import { BlockTable } from "./block-table.ts";
 import { cachedBlocks, DecodedBlocks } from "./decoded-blocks.ts";
 
 const points = { times: Float64Array.of(1, 2), values: Float64Array.of(3, 4) };
@@ -27,4 +30,24 @@ test("a block is read again only while the cache would still have it, and while 
   assert.deepEqual([blocks.cached(1), blocks.last(1), blocks.isReadAgain(1)], [undefined, undefined, false]);
   for (let id = 2; id < 2 + 2 * cachedBlocks; id++) blocks.isReadAgain(id);
   assert.equal(blocks.isReadAgain(1), false);
+});
+
+test("a block of a transaction that was rolled back is not read for the next one with its id", () => {
+  const table = new BlockTable(`${temporaryFolder()}/shard.sqlite`, { file: "shard.sqlite", blockPoints: 8 });
+  const key = { series: 4096, kind: stringKind };
+  const write = (value: string) => {
+    table.insert(key, { times: Float64Array.of(1), values: [value] });
+    return table.read(key, table.lastBefore(key, Infinity)!).values;
+  };
+  const fail = () =>
+    table.transaction(() => {
+      write("lost");
+      throw new Error("full disk");
+    });
+  assert.throws(fail, /full disk/);
+  assert.deepEqual(
+    table.transaction(() => write("kept")),
+    ["kept"],
+  );
+  table.close();
 });

@@ -32,6 +32,11 @@ export class DecodedBlocks {
     this.#last = { id, begun: this.#kernels.begun, points };
   }
 
+  /** After a rollback, because ids of blocks are used again. */
+  forgetLast(): void {
+    this.#last = undefined;
+  }
+
   /**
    * Returns whether the block was decoded recently. Blocks enter the cache on their second read: copying
    * takes half as long as decoding, and most windows are read once.

@@ -16,8 +16,7 @@ export class ReadTransaction {
 
   /** Runs reads in a transaction, which a write among them ends: the reads after it have their own again. */
   run<Result>(reads: () => Result): Result {
-    this.#begin.run();
-    this.#isOpen = true;
+    this.#open();
     try {
       return reads();
     } finally {
@@ -28,7 +27,23 @@ export class ReadTransaction {
   end(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    // Some faults of the disk have ended it.
-    if (this.#database.isTransaction) this.#commit.run();
+    try {
+      // Some faults of the disk have ended it.
+      if (this.#database.isTransaction) this.#commit.run();
+    } catch {
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+    }
+  }
+
+  /**
+   * Without a transaction after a fault: the reads have their own, and each reports the fault to its caller.
+   */
+  #open(): void {
+    try {
+      this.#begin.run();
+      this.#isOpen = true;
+    } catch {
+      this.#isOpen = false;
+    }
   }
 }
