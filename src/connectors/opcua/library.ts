@@ -1,6 +1,8 @@
 // The parts of node-opcua-client that the source uses. The library is installed only by those who use it, so
 // that its own types are missing where it is not.
 import type { EventEmitter } from "node:events";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { UsageError } from "../../client/command.ts";
 
 export interface NodeId {
@@ -91,13 +93,17 @@ export const installCommand = "npm ci --prefix src/connectors/opcua --omit=dev";
 /** Loads the library. If it is missing, throws a `UsageError` with the command that installs it. */
 export async function loadLibrary(): Promise<Library> {
   const names = ["node-opcua-client", "node-opcua-certificate-manager"];
+  // Beside this source, also when the program runs from its bundle.
+  const required = createRequire(import.meta.url);
   try {
-    const [client, certificates] = await Promise.all(names.map((name) => import(name)));
+    const [client, certificates] = await Promise.all(
+      names.map((name) => import(pathToFileURL(required.resolve(name)).href)),
+    );
     // Its warnings and debug lines would mix with the status line.
     for (const set of ["setWarningLogger", "setErrorLogger", "setDebugLogger"]) client[set](() => {});
     return { ...client, ...certificates } as Library;
   } catch (problem) {
-    if ((problem as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw problem;
+    if ((problem as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw problem;
     throw new UsageError(
       `The library of OPC UA is not installed. Run this in the folder of Millrace: ${installCommand}`,
     );
