@@ -391,7 +391,7 @@ test("without the library the message has the command that installs it", async (
   const hook = `import { registerHooks } from "node:module";
     registerHooks({ resolve(name, context, next) {
       if (!name.startsWith("node-opcua")) return next(name, context);
-      throw Object.assign(new Error(name), { code: "ERR_MODULE_NOT_FOUND" });
+      throw Object.assign(new Error(name), { code: "MODULE_NOT_FOUND" });
     } });`;
   const options = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(hook)}` };
   const { output, status } = await runMillrace(["connect", file, "check"], options, temporaryFolder()).ended;
