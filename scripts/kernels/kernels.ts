@@ -442,7 +442,6 @@ class Aggregation {
   rows: i32;
   hasLast: i32;
   isOpen: i32;
-  unused: i32;
   lastMs: f64;
   lastValue: f64;
   completedByMs: f64;

@@ -73,29 +73,21 @@ function isSame(one: usize, other: usize, length: usize): bool {
 function scanValue(from: usize, powers: usize, value: usize): usize {
   const isNegative = load<u8>(from) === minus;
   const first = isNegative ? from + 1 : from;
-  let at = first;
-  let sum: u64 = 0;
-  let decimals: usize = 0;
-  let isWhole = true;
   const word = load<u64>(first);
   const ends = noDigits(word);
   const whole = bytesBefore(ends);
   if (whole === 0) return scanLongValue(from, powers, value);
-  isWhole = load<u8>(first + whole) !== dot;
+  if (whole < 8 && load<u8>(first + whole) !== dot)
+    return endValue(first + whole, true, isNegative, firstDigits(word, whole) as f64, value);
   // Without the point.
   const rest = ends & (ends - 1);
+  if (rest === 0) return scanLongValue(from, powers, value);
+  const length = bytesBefore(rest);
   const mask = ((1 as u64) << ((whole << 3) as u64)) - 1;
-  if (whole < 8 && isWhole) {
-    sum = firstDigits(word, whole);
-    at += whole;
-  } else if (rest !== 0) {
-    const length = bytesBefore(rest);
-    sum = firstDigits((word & mask) | ((word >> 8) & ~mask), length - 1);
-    decimals = length - whole - 1;
-    at += length;
-  } else return scanLongValue(from, powers, value);
+  const sum = firstDigits((word & mask) | ((word >> 8) & ~mask), length - 1);
+  const decimals = length - whole - 1;
   const size = decimals === 0 ? (sum as f64) : (sum as f64) / load<f64>(powers + (decimals << 3));
-  return endValue(at, isWhole, isNegative, size, value);
+  return endValue(first + length, false, isNegative, size, value);
 }
 
 /** As `scanValue`, which is faster, for values of any length. */

@@ -47,7 +47,7 @@ export class ServedPaths {
     const refuse = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const path = request.url.split("?", 1)[0]!;
       await admitBelowProject(request, kernel, protocolOf(protocols, path));
-      patterns ??= routerOf(all); // Few servers refuse a path, and it takes 20 ms.
+      patterns ??= routerOf(all); // At the first refusal, because a start needs none.
       const served = patterns.find("GET", path)?.store as readonly string[] | undefined;
       if (!served && wantsPage(request) && !roots.has(path.split("/")[1])) return sendPage(reply);
       if (!served) throw fail("no-such-route", { method: request.method, path });

@@ -55,7 +55,8 @@ export class RowLayout {
     const lengths = strings.map((one) => Buffer.byteLength(one));
     const wordCount = layoutWords + 2 * strings.length;
     const from = wordBytes * wordCount;
-    this.bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, from));
+    const textBytes = lengths.reduce((sum, length) => sum + length, 0);
+    this.bytes = new Uint8Array(from + textBytes);
     const words = new Uint32Array(this.bytes.buffer, 0, wordCount);
     words[0] = Number(isTable);
     words[1] = labels.length;
@@ -66,7 +67,7 @@ export class RowLayout {
       at += length;
     }
     Buffer.from(this.bytes.buffer).write(strings.join(""), from);
-    this.rowBytesMax = this.bytes.length + (labels.length + 1) * numberBytesMax;
+    this.rowBytesMax = textBytes + (labels.length + 1) * numberBytesMax;
   }
 }
 

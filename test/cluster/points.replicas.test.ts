@@ -5,10 +5,17 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { skipWithout } from "../../scripts/system-packages.ts";
 import { openClickHousePoints } from "../../src/storage/clickhouse-points/clickhouse-points.ts";
-import { type ClickHouseLocation, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import type { ClickHouseLocation } from "../../src/storage/clickhouse-points/location.ts";
 import { at, batchOf, pointsConformance, pointsOf } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
-import { type ClickHouseServer, clocks, startClickHouse, statement, sweepAt } from "../support/clickhouse.ts";
+import {
+  type ClickHouseServer,
+  clocks,
+  parseClickHouseUrl,
+  startClickHouse,
+  statement,
+  sweepAt,
+} from "../support/clickhouse.ts";
 import { RandomOperations } from "../support/random-operations.ts";
 import { startZooKeeper, zooKeeperPackage } from "../support/zookeeper.ts";
 

@@ -6,7 +6,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openClickHousePoints } from "../../src/storage/clickhouse-points/clickhouse-points.ts";
 import { ClickHouseClient } from "../../src/storage/clickhouse-points/client.ts";
-import { type ClickHouseLocation, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import {
+  type ClickHouseLocation,
+  parseClickHouseShards,
+} from "../../src/storage/clickhouse-points/location.ts";
 import { TombstoneSweep } from "../../src/storage/clickhouse-points/tombstone-sweep.ts";
 import type { StoreUnderTest } from "../../src/storage/conformance/points.ts";
 import type { PointsStore } from "../../src/storage/points.ts";
@@ -147,6 +150,12 @@ export function sharedClickHouse(): Promise<ClickHouseHost> {
 }
 
 let count = 0;
+
+/** Undefined for a string of another form, and for several shards. */
+export function parseClickHouseUrl(text: string): ClickHouseLocation | undefined {
+  const [only, ...others] = parseClickHouseShards(text) ?? [];
+  return others.length === 0 ? only : undefined;
+}
 
 /** The address of a new, empty database. */
 export async function newClickHouseDatabase(server: ClickHouseHost): Promise<string> {

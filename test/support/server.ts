@@ -6,7 +6,7 @@ import type { AuditSettings, Settings } from "../../src/config.ts";
 import { type ResponseBounds, usualBounds } from "../../src/http/request-memory.ts";
 import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
-import { type ClickHouseShards, parseClickHouseUrl } from "../../src/storage/clickhouse-points/location.ts";
+import type { ClickHouseShards } from "../../src/storage/clickhouse-points/location.ts";
 import type { S3Setting } from "../../src/storage/s3-blobs/s3-blobs.ts";
 import { checkResponse } from "./description.ts";
 import { temporaryFolder } from "./folder.ts";
@@ -193,7 +193,7 @@ async function catalogOfEnvironment(): Promise<string | undefined> {
 /** `TEST_POINTS=clickhouse` gives each server two new databases as shards, to run all tests on them. */
 async function pointsOfEnvironment(): Promise<ClickHouseShards | undefined> {
   if (process.env["TEST_POINTS"] !== "clickhouse") return undefined;
-  const { newClickHouseDatabase, sharedClickHouse } = await import("./clickhouse.ts");
+  const { newClickHouseDatabase, parseClickHouseUrl, sharedClickHouse } = await import("./clickhouse.ts");
   const server = await sharedClickHouse();
   const [one, two] = [await newClickHouseDatabase(server), await newClickHouseDatabase(server)];
   return [parseClickHouseUrl(one)!, parseClickHouseUrl(two)!];

@@ -6,6 +6,7 @@ import {
   clickHouseUnderTest,
   clocks,
   newClickHouseDatabase,
+  parseClickHouseUrl,
   sharedClickHouse,
   startClickHouse,
   statement,
@@ -20,7 +21,6 @@ import { CannotOpen } from "../cannot-open.ts";
 import { at, batchOf, pointsConformance, pointsOf } from "../conformance/points.ts";
 import { openClickHousePoints } from "./clickhouse-points.ts";
 import { ClickHouseClient, ClickHouseError } from "./client.ts";
-import { parseClickHouseUrl } from "./location.ts";
 import { encodeBlock } from "./native-format.ts";
 import { sql } from "./sql.ts";
 

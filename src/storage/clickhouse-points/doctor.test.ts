@@ -1,10 +1,13 @@
 // The doctor reports faults of the ClickHouse database.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clickHouseUnderTest, newClickHouseDatabase } from "../../../test/support/clickhouse.ts";
+import {
+  clickHouseUnderTest,
+  newClickHouseDatabase,
+  parseClickHouseUrl,
+} from "../../../test/support/clickhouse.ts";
 import { needs } from "../../../test/support/needs.ts";
 import { examineShards } from "./doctor.ts";
-import { parseClickHouseUrl } from "./location.ts";
 
 test("a database in order, of another catalog, unused, and away", needs("clickhouse"), async () => {
   const { server, database, end } = await clickHouseUnderTest();

@@ -1,10 +1,11 @@
 // Addresses of ClickHouse databases are parsed, and shown without the password.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { parseClickHouseUrl } from "../../../test/support/clickhouse.ts";
 import { temporaryFolder } from "../../../test/support/folder.ts";
 import { readSettings } from "../../config.ts";
 import { StartRefused } from "../../data-folder.ts";
-import { parseClickHouseShards, parseClickHouseUrl, withoutPassword } from "./location.ts";
+import { parseClickHouseShards, withoutPassword } from "./location.ts";
 
 test("an address has host, port, user, password and database", () => {
   const location = parseClickHouseUrl("clickhouse://me:a%2Fb%40c@db.example.com:8124/plant");

@@ -45,12 +45,6 @@ export function parseClickHouseShards(text: string): ClickHouseShards | undefine
 const isComplete = <Item>(items: readonly (Item | undefined)[]): items is readonly [Item, ...Item[]] =>
   items.length > 0 && !items.includes(undefined);
 
-/** Undefined for a string of another form, and for several shards. */
-export function parseClickHouseUrl(text: string): ClickHouseLocation | undefined {
-  const [only, ...others] = parseClickHouseShards(text) ?? [];
-  return others.length === 0 ? only : undefined;
-}
-
 /** The address for messages and logs, without the password. */
 export function withoutPassword(...shards: ClickHouseShards): string {
   const [{ user, database, quorum }] = shards;

@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import {
   clocks,
   newClickHouseDatabase,
+  parseClickHouseUrl,
   sharedClickHouse,
   statement,
 } from "../../../test/support/clickhouse.ts";
@@ -16,7 +17,7 @@ import { CannotOpen } from "../cannot-open.ts";
 import { at, batchOf, pointsConformance, pointsOf } from "../conformance/points.ts";
 import type { PointsStore } from "../points.ts";
 import { shardOf } from "../shard-of.ts";
-import { type ClickHouseLocation, type ClickHouseShards, parseClickHouseUrl } from "./location.ts";
+import type { ClickHouseLocation, ClickHouseShards } from "./location.ts";
 import { openClickHouseShards } from "./sharded-points.ts";
 
 const operations = process.env["TEST_POINTS"] === "clickhouse" ? times(2_000, 20_000) : 200;
@@ -109,8 +110,8 @@ describe("datapoints in three shards of ClickHouse", needs("clickhouse"), () => 
       ClickHouseLocation,
     ];
     const proxy = await cuttableProxy(two.hosts[0].port);
-    const behind = { ...two, hosts: [{ host: "127.0.0.1", port: proxy.port }] } as const;
-    const store = await openClickHouseShards([one, behind, three], settings);
+    const proxied = { ...two, hosts: [{ host: "127.0.0.1", port: proxy.port }] } as const;
+    const store = await openClickHouseShards([one, proxied, three], settings);
     assert.equal((await store.stats()).points, 0);
     await proxy.close();
     await assert.rejects(store.stats(), /shard 2 of 3: /);
