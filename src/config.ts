@@ -185,7 +185,8 @@ export const described = {
     isGood: (value) => parseSyslogAddress(value) !== undefined,
   },
   MILLRACE_AGGREGATE_CACHE: {
-    meaning: "Memory for aggregates that were read before, in MiB for each core; 0 keeps none",
+    meaning:
+      "Memory for aggregates that were read before, in MiB for each core or shard of ClickHouse; 0: none",
     byDefault: "16",
     expected: "a whole number from 0 to 4096",
     isGood: (value) => /^\d{1,4}$/.test(value) && Number(value) <= 4096,

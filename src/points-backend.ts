@@ -27,7 +27,7 @@ export interface PointsPlace {
   readonly owner: number;
   /** The catalog, if other servers use it too. */
   readonly shared: Catalog | undefined;
-  /** Of each shard in the folder; undefined for the default. */
+  /** Of each shard, in the folder or in ClickHouse; undefined for the default. */
   readonly aggregateCacheBytes: number | undefined;
 }
 
@@ -60,7 +60,8 @@ export function pointsBackend(data: string, place: PointsPlace): PointsBackend {
       const onSweepFailure = (problem: unknown) =>
         log.error({ err: problem }, "Could not remove deleted points from ClickHouse");
       const clocks = { nowMs, monotonicMs };
-      return openClickHouseShards(shards, { owner, isUsed, ...clocks, onSweepFailure, ...versions });
+      const settings = { owner, isUsed, ...clocks, onSweepFailure, aggregateCacheBytes, ...versions };
+      return openClickHouseShards(shards, settings);
     },
   };
 }

@@ -134,6 +134,11 @@ export const datapointsLimits = {
     "ms",
     "How long that is remembered. A wrong guess costs reading the points that were written since.",
   ),
+  clickHousePartsOfResultMax: limit(
+    100,
+    "parts",
+    "Parts of the table that a cached aggregate in ClickHouse is of; one of more parts is read again.",
+  ),
   clickHouseSpanGrowth: limit(
     8,
     "times",

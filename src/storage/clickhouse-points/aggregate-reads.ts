@@ -6,6 +6,7 @@ import { limits } from "../../limits.ts";
 import { Aggregation, type NumberPoint, needsNeighbours } from "../aggregation.ts";
 import type { Kernels } from "../kernels.ts";
 import type { AggregateColumns, AggregateQuery, Point, SeriesId } from "../points.ts";
+import type { AggregateCache, AggregatesOfSeries, FoundAggregates } from "./aggregate-cache.ts";
 import type { ClickHouseClient, ClickHouseSettings } from "./client.ts";
 import type { EmptySidesOfSeries } from "./empty-sides.ts";
 import { type NearestPoints, seriesPerStatement } from "./nearest.ts";
@@ -18,12 +19,13 @@ import {
   type SummarisedBuckets,
   summaryStatement,
 } from "./summaries.ts";
-import { type Alive, groupsOf, readAlive, requireAlive, within } from "./tombstones.ts";
+import { type Alive, groupsOf, onOneThread, readAlive, requireAlive, within } from "./tombstones.ts";
 
 export interface AggregateParts {
   readonly client: ClickHouseClient;
   readonly nearest: NearestPoints;
   readonly emptySides: EmptySidesOfSeries;
+  readonly cache: AggregateCache;
   /** Points whose times and values one statement holds in memory. */
   readonly pointsInArrays: number;
   /** That the version of ClickHouse needs for differences to the row before. */
@@ -56,36 +58,52 @@ export class AggregateReads {
     const waiting = this.#waiting;
     this.#waiting = [];
     const same = Map.groupBy(waiting, ({ query: { series: _, ...buckets } }) => JSON.stringify(buckets));
-    for (const requests of same.values()) {
+    for (const [key, requests] of same) {
       const { query } = requests[0]!;
       const most = Math.max(1, Math.floor(limits.clickHouseSummariesMax / rowsOf(query)));
       const size = Math.min(seriesPerStatement, most);
       for (let from = 0; from < requests.length; from += size)
-        void this.#readTogether(query, requests.slice(from, from + size));
+        void this.#readTogether(query, key, requests.slice(from, from + size));
     }
   }
 
-  async #readTogether(buckets: SummarisedBuckets, requests: readonly Waiting[]): Promise<void> {
+  async #readTogether(
+    buckets: SummarisedBuckets,
+    keyOfBuckets: string,
+    requests: readonly Waiting[],
+  ): Promise<void> {
     const ids = [...new Set(requests.map(({ query }) => query.series))];
-    const read = (alive: Alive, series = ids) => new SharedRead(this.#parts, buckets, alive).read(series);
+    const key = `${ids.join()} ${keyOfBuckets}`;
     try {
-      const found = await readAlive(this.#parts.client, ids, read, async (tombstonesOf) => {
-        const groups: [SeriesId, AggregateColumns][] = [];
-        for (const { items, alive } of groupsOf(ids, tombstonesOf))
-          groups.push(...(await read(alive, items)));
-        return new Map(groups);
-      });
-      // Of requests for one series, each caller gets columns of its own.
-      const copy = requests.length > ids.length ? structuredClone : undefined;
-      for (const { query, resolve } of requests) {
-        const columns = found.get(query.series)!;
-        resolve(copy?.(columns) ?? columns);
-      }
+      const found = await this.#parts.cache.read({ key, series: ids }, () => this.#find(buckets, ids));
+      // Each caller gets columns of its own.
+      for (const { query, resolve } of requests) resolve(copyOf(found.get(query.series)!));
     } catch (problem) {
       for (const { reject } of requests) reject(problem);
     }
   }
+
+  async #find(buckets: SummarisedBuckets, ids: readonly SeriesId[]): Promise<FoundAggregates> {
+    const reads: SharedRead[] = [];
+    const read = (alive: Alive, series = ids): Promise<AggregatesOfSeries> => {
+      const shared = new SharedRead(this.#parts, buckets, alive);
+      reads.push(shared);
+      return shared.read(series);
+    };
+    const columns = await readAlive(this.#parts.client, ids, read, async (tombstonesOf) => {
+      const groups: [SeriesId, AggregateColumns][] = [];
+      for (const { items, alive } of groupsOf(ids, tombstonesOf)) groups.push(...(await read(alive, items)));
+      return new Map(groups);
+    });
+    const startMs = Math.min(...reads.map((one) => one.reach.startMs));
+    return { columns, range: { startMs, endMs: Math.max(...reads.map((one) => one.reach.endMs)) } };
+  }
 }
+
+const copyOf = ({ times, columns }: AggregateColumns): AggregateColumns => ({
+  times: times.slice(),
+  columns: columns.map((column) => column.slice()),
+});
 
 const rowsOf = ({ startMs, endMs, bucketMs, limit }: SummarisedBuckets): number =>
   Math.min(limit, Math.ceil((endMs - startMs) / bucketMs)) + 2;
@@ -96,9 +114,6 @@ const marginShare = 1 / 32;
 /** The runs of each series in one range, in order of time. */
 type Found = ReadonlyMap<SeriesId, readonly Run[]>;
 
-/** A statement that ends at the first row takes less time on one thread. */
-const onOneThread = { max_threads: 1 };
-
 /** Reads the same buckets of several series. */
 class SharedRead {
   readonly #parts: AggregateParts;
@@ -108,6 +123,9 @@ class SharedRead {
   /** The range of the points that are read; without a bound, if no points are expected there. */
   #firstMs: number;
   #endMs: number;
+  /** Further points were looked for. */
+  #searchedBefore = false;
+  #searchedAfter = false;
 
   constructor(parts: AggregateParts, buckets: SummarisedBuckets, alive: Alive) {
     this.#parts = parts;
@@ -118,6 +136,14 @@ class SharedRead {
     this.#marginMs = needsNeighbours(buckets) ? marginMs : 0;
     this.#firstMs = buckets.clip?.startMs ?? startMs - this.#marginMs;
     this.#endMs = buckets.clip?.endMs ?? endMs + (buckets.isStep ? 0 : this.#marginMs);
+  }
+
+  /** Rows of these series outside of it do not change the result of `read`. */
+  get reach(): TimeRange {
+    return {
+      startMs: this.#searchedBefore ? -Infinity : this.#firstMs,
+      endMs: this.#searchedAfter ? Infinity : this.#endMs,
+    };
   }
 
   async read(series: readonly SeriesId[]): Promise<Map<SeriesId, AggregateColumns>> {
@@ -180,6 +206,7 @@ class SharedRead {
     const beforeMs = this.#firstMs;
     const isFirst = (id: SeriesId) => found.get(id)?.[0]?.summary.firstMs === startMs;
     const missing = beforeMs === -Infinity ? [] : series.filter((id) => !before.has(id) && !isFirst(id));
+    this.#searchedBefore = missing.length > 0;
     if (await this.#hasPoints(missing, { startMs: -Infinity, endMs: beforeMs })) {
       const points = missing.map((id) => ({ series: id, isString: false }));
       const latest = await this.#parts.nearest.latest({ series: points, alive: this.#alive, beforeMs });
@@ -199,6 +226,7 @@ class SharedRead {
     }
     const fromMs = this.#endMs;
     const missing = fromMs === Infinity ? [] : series.filter((id) => !after.has(id));
+    this.#searchedAfter = missing.length > 0;
     if (await this.#hasPoints(missing, { startMs: fromMs, endMs: Infinity })) {
       const points = missing.map((id) => ({ series: id, isString: false }));
       const first = await this.#parts.nearest.first({ series: points, alive: this.#alive, fromMs });

@@ -18,6 +18,7 @@ import type {
   ScanQuery,
   SeriesId,
 } from "../points.ts";
+import { AggregateCache } from "./aggregate-cache.ts";
 import { AggregateReads } from "./aggregate-reads.ts";
 import { ClickHouseClient, ClickHouseError, type ClickHouseSettings } from "./client.ts";
 import { readOnlyTables, replicaProblems } from "./doctor.ts";
@@ -46,9 +47,13 @@ export interface ClickHousePointsSettings {
   readonly monotonicMs: () => number;
   /** Called when deleted points could not be removed; a later attempt follows. */
   readonly onSweepFailure: (problem: unknown) => void;
+  /** Memory for results of aggregates, if not the usual amount. */
+  readonly aggregateCacheBytes?: number | undefined;
   /** Points whose times and values a statement holds in memory, if not the usual number. */
   readonly pointsInArrays?: number;
 }
+
+const aggregateCacheBytesDefault = 16 * 2 ** 20;
 
 /**
  * Creates the tables if they do not exist. Throws `CannotOpen` for a database that does not respond, refuses
@@ -64,11 +69,13 @@ export async function openClickHousePoints(settings: ClickHousePointsSettings): 
     const { isOrderedByFinal, settings: ofDifferences } = await readVersion(client);
     const { nowMs, monotonicMs, onSweepFailure: onFailure } = settings;
     const { pointsInArrays = limits.clickHousePointsInArraysMax } = settings;
+    const { aggregateCacheBytes = aggregateCacheBytesDefault } = settings;
     const sweep = new TombstoneSweep({ client, monotonicMs, onFailure });
     const nearest = new NearestPoints(client, nowMs);
     const emptySides = new EmptySidesOfSeries(monotonicMs);
     const aggregates = new AggregateReads({
       ...{ client, nearest, emptySides, pointsInArrays, settings: ofDifferences },
+      cache: new AggregateCache(client, aggregateCacheBytes),
       kernels: new Kernels(),
     });
     const raw = new RawReads({ client, nearest, isOrderedByFinal });

@@ -23,6 +23,9 @@ export function within(series: readonly SeriesId[], { startMs, endMs }: TimeRang
   return sql`${isOneOf(series)}${from}${to}`;
 }
 
+/** A statement that ends at the first row takes less time on one thread. */
+export const onOneThread = { max_threads: 1 };
+
 export interface DeletedRange extends TimeRange {
   readonly series: SeriesId;
 }
@@ -104,6 +107,10 @@ export function groupsOf<Item>(
   return groups.map((group) => ({ items: group.items, alive: aliveOf(group.tombstones) }));
 }
 
+/** An expression that ClickHouse evaluates before it reads points. */
+export const tombstoneCount = (series: readonly SeriesId[]): Sql =>
+  sql`(SELECT count() FROM tombstones WHERE series IN (${series}))`;
+
 /** A statement found points of series that have tombstones. */
 class HasTombstones extends Error {}
 
@@ -121,9 +128,9 @@ export async function readAlive<Result>(
   read: (alive: Alive) => Promise<Result>,
   readFiltered: ReadFiltered<Result> = (tombstonesOf) => read(aliveOf(series.flatMap(tombstonesOf))),
 ): Promise<Result> {
-  const count = sql`(SELECT count() FROM tombstones WHERE series IN (${series}))`;
+  const column = sql`, toUInt8(${tombstoneCount(series)} > 0) AS has_tombstones`;
   try {
-    return await read({ column: sql`, toUInt8(${count} > 0) AS has_tombstones`, condition: noSql });
+    return await read({ column, condition: noSql });
   } catch (problem) {
     if (!(problem instanceof HasTombstones)) throw problem;
     const bySeries = Map.groupBy(await readTombstones(client, series), (one) => one.series);
