@@ -6,16 +6,34 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { freeChunk } from "../../lib/free-memory.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { SizedCache } from "../../lib/sized-cache.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { Kernels } from "../kernels.ts";
 import { numberKind, type ValueKind } from "../point-columns.ts";
 import type { Damage, PointColumns, SeriesId } from "../points.ts";
 import { combineSummaries, type Summary, summariesOfBlock } from "../summary.ts";
-import { checkedTimes, DamagedBlock, decodeBlock, decodeTimes, encodeBlock } from "./block.ts";
+import {
+  checkedTimes,
+  DamagedBlock,
+  decodeTimes,
+  decodeVerified,
+  encodeBlock,
+  verifyBlock,
+} from "./block.ts";
+import {
+  type BlockBounds,
+  type BlockRow,
+  DamageFound,
+  foundRowOf,
+  orDamageFound,
+  type PointSetKey,
+  rowOf,
+} from "./block-row.ts";
 import { BucketCache } from "./bucket-cache.ts";
-import { addChecksum, blockChecksumOf, decodeRow, encodeRow, type RowContent } from "./checksummed-row.ts";
+import { addChecksum, blockChecksumOf, encodeRow } from "./checksummed-row.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { ReadTransaction } from "./read-transaction.ts";
+import { RecentRows, RowRun, runRowsMax } from "./recent-rows.ts";
 import { openShardFile } from "./shard-file.ts";
 import {
   RowCheck,
@@ -26,17 +44,6 @@ import {
   stateValues,
   writeStateSql,
 } from "./stored-shard-state.ts";
-
-interface BlockBounds {
-  readonly id: number;
-  readonly firstMs: number;
-  readonly lastMs: number;
-  readonly count: number;
-}
-
-export interface BlockRow extends BlockBounds, RowContent {
-  readonly checksum: number;
-}
 
 /** Sums over blocks; those over none are null. */
 interface CountedBlocks {
@@ -58,15 +65,8 @@ export interface WholeBlocks {
 
 /** Rows that the read of a range finds with its first statement. */
 const firstRows = 8;
-
-/** A row of the table, not yet verified. */
-type StoredRow = BlockBounds & { readonly header: Uint8Array };
-
-/** The row of a statement that returns arrays, which take less time than objects. */
-function storedRowOf(row: unknown): StoredRow {
-  const [id, firstMs, lastMs, count, header] = row as [number, number, number, number, Uint8Array];
-  return { id, firstMs, lastMs, count, header };
-}
+/** Encoded blocks in memory: those of 12 million points. SQLite takes three times as long for one. */
+const encodedBytesMax = 2 ** 23;
 
 /** The times of a block that cannot be read. */
 export interface DamagedRange {
@@ -80,27 +80,6 @@ interface DamagedRow extends DamagedRange {
   readonly id: number;
   readonly expected: string;
   readonly found: string;
-}
-
-/** Numbers and strings of one series are stored apart, as separate kinds. */
-export interface PointSetKey {
-  readonly series: SeriesId;
-  readonly kind: ValueKind;
-}
-
-/** A block or its row is damaged. It must be quarantined before the operation is tried again. */
-export class DamageFound extends Error {
-  readonly key: PointSetKey;
-  /** Without a checksum when the row itself is damaged. */
-  readonly row: BlockBounds & { readonly checksum?: number };
-  readonly damage: DamagedBlock;
-  constructor(key: PointSetKey, row: DamageFound["row"], damage: DamagedBlock) {
-    super(damage.message);
-    this.name = "DamageFound";
-    this.key = key;
-    this.row = row;
-    this.damage = damage;
-  }
 }
 
 const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, header";
@@ -133,6 +112,9 @@ export class BlockTable {
   #missingRows: readonly Damage[] = [];
   readonly kernels = new Kernels();
   readonly #blocks = new DecodedBlocks(this.kernels);
+  /** Encoded blocks by id, each with a checksum that was verified. */
+  readonly #encoded = new SizedCache<number, Uint8Array>(encodedBytesMax, freeChunk);
+  readonly #rows = new RecentRows();
   /** Few, so every read searches all of them. */
   #damaged: readonly DamagedRange[] = [];
 
@@ -200,6 +182,8 @@ export class BlockTable {
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       this.#blocks.forgetLast();
+      this.#encoded.clear();
+      this.#rows.clear();
       this.#state = this.#readState();
       this.#damaged = this.#readDamaged();
       if (this.#rowCheck !== undefined) this.#rowCheck = new RowCheck(this.#database);
@@ -226,12 +210,16 @@ export class BlockTable {
 
   /** The last block that starts before `beforeMs`. Throws `DamageFound`. */
   lastBefore(key: PointSetKey, beforeMs: number): BlockRow | undefined {
+    const run = this.#rows.of(key);
+    if (run?.beginsBefore(beforeMs)) return run.at(run.firstFrom(beforeMs) - 1);
     return rowOf(key, this.#statements.before.get(key.series, key.kind, beforeMs));
   }
 
   /** The first block that starts at or after `fromMs`. Throws `DamageFound`. */
   firstFrom(key: PointSetKey, fromMs: number): BlockRow | undefined {
-    return rowOf(key, this.#statements.from.get(key.series, key.kind, fromMs));
+    const run = this.#rows.of(key);
+    const found = run?.has(fromMs) ? run.at(run.firstFrom(fromMs)) : undefined;
+    return found ?? rowOf(key, this.#statements.from.get(key.series, key.kind, fromMs));
   }
 
   /**
@@ -239,18 +227,42 @@ export class BlockTable {
    * `DamageFound`.
    */
   *overlapping(key: PointSetKey, startMs: number, endMs: number): Generator<BlockRow> {
-    const { series, kind } = key;
-    // An iterator costs more than some rows, so it begins after a page of them.
-    const page = this.#statements.firstOverlapping.all(series, kind, startMs, endMs);
-    for (const found of page) {
-      const row = rowOf(key, storedRowOf(found));
+    const run = this.#runFor(key, startMs, endMs);
+    for (let index = Math.max(0, run.firstFrom(startMs) - 1); run.startOf(index) < endMs; index++) {
+      const row = run.at(index)!;
       if (row.lastMs >= startMs) yield row;
     }
-    if (page.length < firstRows) return;
-    const { lastMs } = storedRowOf(page.at(-1)!);
-    // Blocks do not overlap.
-    for (const found of this.#statements.between.iterate(series, kind, lastMs + 1, endMs))
-      yield rowOf(key, storedRowOf(found));
+    if (run.toMs >= endMs) return;
+    for (const found of this.#statements.between.iterate(key.series, key.kind, run.toMs, endMs))
+      yield rowOf(key, foundRowOf(found));
+  }
+
+  /** The rows from the last block that starts before `startMs` on. They may end before `endMs`. */
+  #runFor(key: PointSetKey, startMs: number, endMs: number): RowRun {
+    const known = this.#rows.of(key);
+    if (known?.beginsBefore(startMs) && (known.toMs >= endMs || known.isPart)) return known;
+    const whole = known && !known.isPart ? this.#wholeRun(key) : undefined;
+    const run = whole ?? this.#runFrom(key, startMs, known);
+    this.#rows.set(key, run);
+    return run;
+  }
+
+  /** All rows of the key, unless there are too many. */
+  #wholeRun(key: PointSetKey): RowRun | undefined {
+    const all = this.#statements.firstOfKey.all(key.series, key.kind);
+    if (all.length > runRowsMax) return undefined;
+    return new RowRun(key, all.map(foundRowOf), { fromMs: -Infinity, toMs: Infinity, isPart: false });
+  }
+
+  /** The first rows of a range. */
+  #runFrom(key: PointSetKey, startMs: number, known: RowRun | undefined): RowRun {
+    const page = this.#statements.firstOverlapping.all(key.series, key.kind, startMs).map(foundRowOf);
+    const isFirst = page.length === 0 || page[0]!.firstMs >= startMs;
+    return new RowRun(key, page, {
+      fromMs: isFirst ? -Infinity : page[0]!.firstMs,
+      toMs: page.length < firstRows ? Infinity : page.at(-1)!.firstMs + 1,
+      isPart: known !== undefined,
+    });
   }
 
   /**
@@ -269,13 +281,20 @@ export class BlockTable {
     };
   }
 
-  /** The encoded block. Throws `DamageFound`. */
+  /**
+   * The encoded block, with a checksum that was verified. The bytes are valid until another block is read.
+   * Throws `DamageFound`.
+   */
   readBytes(key: PointSetKey, row: BlockRow): Uint8Array {
+    const known = this.#encoded.get(row.id);
+    if (known !== undefined) return known;
     return orDamageFound(key, row, () => {
       const data = this.#statements.data.get(row.id) as { bytes: Uint8Array } | undefined;
       if (data === undefined) throw new DamagedBlock("the bytes of the block", "none");
       if (data.bytes.length < 4 || blockChecksumOf(data.bytes) !== row.blockChecksum)
         throw new DamagedBlock(`a block with checksum ${row.blockChecksum}`, "another block");
+      verifyBlock(data.bytes);
+      this.#encoded.set(row.id, data.bytes, data.bytes.length);
       return data.bytes;
     });
   }
@@ -292,9 +311,8 @@ export class BlockTable {
     if (last !== undefined) return last;
     const bytes = this.readBytes(key, row);
     return orDamageFound(key, row, () => {
-      const { times, values } = decodeBlock(bytes, this.kernels, endMs);
+      const { times, values } = decodeVerified(bytes, this.kernels, endMs);
       checkedTimes(times, row);
-      freeChunk(bytes);
       if (values.length < times.length) return { times: times.subarray(0, values.length), values };
       this.#blocks.setLast(row.id, { times, values });
       return { times, values };
@@ -347,9 +365,7 @@ export class BlockTable {
     const cached = this.#blocks.cached(row.id);
     if (cached !== undefined) return use(cached.times);
     const bytes = this.readBytes(key, row);
-    const times = orDamageFound(key, row, () => checkedTimes(decodeTimes(bytes, this.kernels), row));
-    freeChunk(bytes);
-    return use(times);
+    return use(orDamageFound(key, row, () => checkedTimes(decodeTimes(bytes, this.kernels), row)));
   }
 
   /** The summary of a block of numbers. Throws `DamageFound`. */
@@ -375,6 +391,7 @@ export class BlockTable {
     const { header, checksum } = encodeRow(keys, { summaries, blockChecksum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, header);
     if (kind === numberKind) this.bucketCache.invalidate(series, firstMs, lastMs);
+    this.#rows.delete({ series, kind });
     this.#count(keys, checksum, 1);
   }
 
@@ -385,6 +402,8 @@ export class BlockTable {
     this.#statements.removeData.run(id);
     // The id may be reused for the next block.
     this.#blocks.delete(id);
+    this.#encoded.delete(id);
+    this.#rows.delete(key);
     if (kind === numberKind) this.bucketCache.invalidate(series, firstMs, lastMs);
     this.#count({ series, kind, firstMs, count }, checksum, -1);
   }
@@ -409,6 +428,8 @@ export class BlockTable {
     const { id, firstMs, lastMs, count, checksum } = row;
     this.transaction(() => {
       this.#statements.remove.run(series, kind, firstMs);
+      this.#encoded.delete(id);
+      this.#rows.delete({ series, kind });
       // The times in a damaged row may be wrong.
       if (kind === numberKind) this.bucketCache.invalidate(series, -Infinity, Infinity);
       this.#statements.insertDamaged.run(id, series, kind, firstMs, lastMs, expected, found);
@@ -487,7 +508,7 @@ export class BlockTable {
  */
 const firstOverlappingSql = `
   SELECT ${columns} FROM block
-  WHERE series = ?1 AND kind = ?2 AND first_ms < ?4 AND first_ms >= coalesce(
+  WHERE series = ?1 AND kind = ?2 AND first_ms >= coalesce(
     (SELECT max(first_ms) FROM block WHERE series = ?1 AND kind = ?2 AND first_ms < ?3), ?3)
   ORDER BY first_ms LIMIT ${firstRows}`;
 
@@ -502,6 +523,7 @@ function prepare(
   | "before"
   | "from"
   | "firstOverlapping"
+  | "firstOfKey"
   | "between"
   | "whole"
   | "bounds"
@@ -524,6 +546,8 @@ function prepare(
     before: sql(`SELECT ${columns} FROM block WHERE ${ofKey} AND first_ms < ? ${descending}`),
     from: sql(`SELECT ${columns} FROM block WHERE ${ofKey} AND first_ms >= ? ORDER BY first_ms LIMIT 1`),
     firstOverlapping: arrays(firstOverlappingSql),
+    firstOfKey: arrays(`
+      SELECT ${columns} FROM block WHERE ${ofKey} ORDER BY first_ms LIMIT ${runRowsMax + 1}`),
     between: arrays(`
       SELECT ${columns} FROM block
       WHERE ${ofKey} AND first_ms >= ? AND first_ms < ? ORDER BY first_ms`),
@@ -549,25 +573,4 @@ function prepare(
     state: sql(readStateSql),
     writeState: sql(writeStateSql),
   };
-}
-
-/** Verifies a row. Throws `DamageFound`. */
-function rowOf(key: PointSetKey, row: object): BlockRow;
-function rowOf(key: PointSetKey, row: object | undefined): BlockRow | undefined;
-function rowOf({ series, kind }: PointSetKey, row: object | undefined): BlockRow | undefined {
-  if (row === undefined) return undefined;
-  const { header, id, firstMs, lastMs, count } = row as StoredRow;
-  return orDamageFound({ series, kind }, { id, firstMs, lastMs, count }, () => {
-    const row = decodeRow({ series, kind, id, firstMs, lastMs, count }, header);
-    return { id, firstMs, lastMs, count, ...row };
-  });
-}
-
-/** Turns a `DamagedBlock` into a `DamageFound`. */
-function orDamageFound<Result>(key: PointSetKey, row: DamageFound["row"], read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof DamagedBlock ? new DamageFound(key, row, error) : error;
-  }
 }

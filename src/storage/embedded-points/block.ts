@@ -70,12 +70,18 @@ export function encodeBlock(times: Float64Array, values: Float64Array | readonly
  * another block. Of numbers at or after `endMs`, the times alone are sure to be there. Throws `DamagedBlock`
  * for other bytes.
  */
-export const decodeBlock = (bytes: Uint8Array, kernels: Kernels, endMs = Infinity): PointColumns =>
-  verified(bytes, (reader) => read(reader, kernels, endMs));
+export function decodeBlock(bytes: Uint8Array, kernels: Kernels, endMs?: number): PointColumns {
+  verifyBlock(bytes);
+  return decodeVerified(bytes, kernels, endMs);
+}
 
-/** The times of a block, as `decodeBlock`. The values are not decoded. */
+/** As `decodeBlock`, of a block that was verified. */
+export const decodeVerified = (bytes: Uint8Array, kernels: Kernels, endMs = Infinity): PointColumns =>
+  orDamaged(() => read(new ByteReader(bytes), kernels, endMs));
+
+/** The times of a block, as `decodeVerified`. The values are not decoded. */
 export const decodeTimes = (bytes: Uint8Array, kernels: Kernels): Float64Array =>
-  verified(bytes, (reader) => readTimesOf(sectionsOf(reader), kernels));
+  orDamaged(() => readTimesOf(sectionsOf(new ByteReader(bytes)), kernels));
 
 /** The times, if they begin and end as the row of the block says. Throws `DamagedBlock`. */
 export function checkedTimes(
@@ -86,16 +92,19 @@ export function checkedTimes(
   throw new DamagedBlock(`points from ${firstMs} to ${lastMs}`, "other points");
 }
 
-/** Verifies the checksum before it reads. Throws `DamagedBlock`. */
-function verified<Result>(bytes: Uint8Array, readFrom: (reader: ByteReader) => Result): Result {
+/** Verifies the checksum of a block. Throws `DamagedBlock`. */
+export function verifyBlock(bytes: Uint8Array): void {
   if (bytes.length < checksumBytes) throw new DamagedBlock("a header", `${bytes.length} bytes`);
   const expected = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
   const found = checksumOf(bytes);
   if (found !== expected) throw new DamagedBlock(`checksum ${hex(expected)}`, `checksum ${hex(found)}`);
+}
+
+/** As the checksum is right, another program or another version has written a block that cannot be read. */
+function orDamaged<Result>(read: () => Result): Result {
   try {
-    return readFrom(new ByteReader(bytes));
+    return read();
   } catch (error) {
-    // As the checksum is right, another program or another version has written it.
     throw new DamagedBlock(
       "contents as in FORMAT.md",
       error instanceof Error ? error.message : String(error),

@@ -3,7 +3,8 @@
 
 import { concatPoints, firstAtOrAfter, mergePoints, slicePoints, stringKind } from "../point-columns.ts";
 import type { PointColumns } from "../points.ts";
-import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
+import type { BlockRow, PointSetKey } from "./block-row.ts";
+import type { BlockTable } from "./block-table.ts";
 import type { Head } from "./head.ts";
 
 /** A block may grow to this multiple of a full one before it is split. */

@@ -2,7 +2,8 @@
 // those of the head before the first block that stays.
 import { firstAtOrAfter } from "../point-columns.ts";
 import type { OldPoints, OldPointsQuery } from "../points.ts";
-import type { BlockTable, PointSetKey } from "./block-table.ts";
+import type { PointSetKey } from "./block-row.ts";
+import type { BlockTable } from "./block-table.ts";
 import type { Head } from "./head.ts";
 
 interface PointSet {

@@ -4,7 +4,7 @@ import type { TimeRange } from "../../lib/time.ts";
 import type { SummaryNeeds } from "../aggregation.ts";
 import type { PointColumns } from "../points.ts";
 import type { Summary } from "../summary.ts";
-import type { BlockRow } from "./block-table.ts";
+import type { BlockRow } from "./block-row.ts";
 import type { BlockSummary, BucketGrid, PartSummary } from "./bucket-cache.ts";
 import { sharedSummariesMax } from "./shared-blocks.ts";
 

@@ -27,7 +27,8 @@ import {
 } from "../point-columns.ts";
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
 import { hasSquares, ofTimes, type Summary, summariesPerSpan } from "../summary.ts";
-import type { BlockRow, BlockTable, PointSetKey } from "./block-table.ts";
+import type { BlockRow, PointSetKey } from "./block-row.ts";
+import type { BlockTable } from "./block-table.ts";
 import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
 import { cachedBlocks } from "./decoded-blocks.ts";

@@ -23,7 +23,7 @@ const tableCount = 4;
 export function openShardFile(path: string, file: string, identity: ShardIdentity): DatabaseSync {
   const database = new DatabaseSync(path);
   database.exec(`PRAGMA page_size = ${pageBytes}; PRAGMA journal_mode = WAL`);
-  database.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16384");
+  database.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8192");
   createTables(database, file, identity);
   return database;
 }

@@ -11,7 +11,8 @@ import type {
   SeriesId,
 } from "../points.ts";
 import { shardOf } from "../shard-of.ts";
-import { BlockTable, type BlockTableSettings, DamageFound, type PointSetKey } from "./block-table.ts";
+import { DamageFound, type PointSetKey } from "./block-row.ts";
+import { BlockTable, type BlockTableSettings } from "./block-table.ts";
 import type { Change } from "./change.ts";
 import { deleteFromBlocks, type Flushed, flushFullBlocks, flushOldest } from "./flush.ts";
 import { type Head, HeadVersions } from "./head.ts";
