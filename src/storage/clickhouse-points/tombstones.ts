@@ -12,9 +12,30 @@ export const farMs = 2 ** 51;
 /** The bound of a range as an integer: the same points are at or after it. */
 const boundMs = (timeMs: number): number => Math.ceil(Math.min(farMs, Math.max(-farMs, timeMs)));
 
-/** A comparison takes less time than a lookup in a set. */
-const isOneOf = (series: readonly SeriesId[]): Sql =>
-  series.length === 1 ? sql`series = ${series}` : sql`series IN (${series})`;
+/**
+ * A comparison of each row takes less time than a lookup in a set, and series of one request have such ids.
+ */
+const intervalsMax = 3;
+
+/** The condition for rows of these series. */
+function isOneOf(series: readonly SeriesId[]): Sql {
+  if (series.length === 1) return sql`series = ${series}`;
+  const intervals = intervalsOf(series);
+  if (intervals.length > intervalsMax) return sql`series IN (${series})`;
+  const conditions = intervals.map(({ first, last }) => sql`series >= ${first} AND series <= ${last}`);
+  return sql`(${joinSql(conditions, sql` OR `)})`;
+}
+
+/** Consecutive ids, in ascending order. */
+function intervalsOf(series: readonly SeriesId[]): { readonly first: SeriesId; last: SeriesId }[] {
+  const intervals: { readonly first: SeriesId; last: SeriesId }[] = [];
+  for (const id of Float64Array.from(series).sort()) {
+    const interval = intervals.at(-1);
+    if (interval !== undefined && id <= interval.last + 1) interval.last = id;
+    else intervals.push({ first: id, last: id });
+  }
+  return intervals;
+}
 
 /** The condition for points of these series in a range. Each comparison of times takes time. */
 export function within(series: readonly SeriesId[], { startMs, endMs }: TimeRange): Sql {
