@@ -14,7 +14,7 @@ const malformedLevels: i32 = 3;
 
 /** Of the arguments of `decodeSymbols` that are places of tables. */
 const stepsAt: usize = 256 * 4;
-const spreadAt: usize = stepsAt + 4096 * 4;
+const runsAt: usize = stepsAt + 4096 * 8;
 const levelMax: i32 = 25;
 const zerosMax: u32 = 16;
 
@@ -43,29 +43,36 @@ function weightOf(level: u32): u32 {
   return sqrt<f64>(((1 as u64) << ((level + 7) as u64)) as f64) as u32;
 }
 
-/** Replaces the levels of symbols by their frequencies, `size` in all. Returns false without symbols. */
-function frequenciesOf(levels: usize, kinds: u32, size: u32): bool {
+/**
+ * Replaces the levels of symbols by their frequencies, `size` in all. Returns false without symbols. `shares`
+ * has space for a number for each level: symbols of one level have one frequency.
+ */
+function frequenciesOf(levels: usize, kinds: u32, size: u32, shares: usize): bool {
+  for (let level: u32 = 1; level <= (levelMax as u32); level++)
+    store<u32>(shares + (level << 2), weightOf(level));
+  store<u32>(shares, 0);
   let weight: u32 = 0;
   let present: u32 = 0;
   let heaviest: u32 = 0;
   let most: u32 = 0;
   for (let symbol: u32 = 0; symbol < kinds; symbol++) {
     const level = load<u32>(levels + (symbol << 2));
-    if (level === 0) continue;
-    present++;
-    weight += weightOf(level);
+    present += level === 0 ? 0 : 1;
+    weight += load<u32>(shares + (level << 2));
     if (level > most) {
       most = level;
       heaviest = symbol;
     }
   }
   if (present === 0) return false;
+  for (let level: u32 = 1; level <= most; level++) {
+    const place = shares + (level << 2);
+    store<u32>(place, 1 + (load<u32>(place) * (size - present)) / weight);
+  }
   let rest = size;
   for (let symbol: u32 = 0; symbol < kinds; symbol++) {
     const place = levels + (symbol << 2);
-    const level = load<u32>(place);
-    if (level === 0) continue;
-    const frequency = 1 + (weightOf(level) * (size - present)) / weight;
+    const frequency = load<u32>(shares + (load<u32>(place) << 2));
     store<u32>(place, frequency);
     rest -= frequency;
   }
@@ -75,26 +82,35 @@ function frequenciesOf(levels: usize, kinds: u32, size: u32): bool {
 }
 
 /**
- * The step of each state of a coder: its symbol, then in 4 bits the number of bits to take, then the number
- * to add to these bits. Overwrites the frequencies.
+ * The step of each state of a coder, in eight bytes: -b modulo 64, with b the number of bits to take; the
+ * symbol; in 16 bits the number to add to these bits; and the mask of b bits. Shifts are modulo 64, too, so
+ * shifting bits at the top of a word by -b leaves b of them. Overwrites the frequencies.
  */
-function fillSteps(frequencies: usize, kinds: u32, log: u32, spread: usize, steps: usize): void {
+function fillSteps(frequencies: usize, kinds: u32, log: u32, runs: usize, steps: usize): void {
   const size: u32 = 1 << log;
-  const apart: u32 = (size >> 1) + (size >> 3) + 3;
-  let at: u32 = 0;
+  let end = runs;
   for (let symbol: u32 = 0; symbol < kinds; symbol++) {
-    for (let times = load<u32>(frequencies + (symbol << 2)); times > 0; times--) {
-      store<u8>(spread + at, symbol);
-      at = (at + apart) & (size - 1);
-    }
+    const next = end + load<u32>(frequencies + (symbol << 2));
+    const sixteen = i8x16.splat(symbol as i8);
+    // The next symbol overwrites what is too much.
+    for (; end < next; end += 16) v128.store(end, sixteen);
+    end = next;
   }
+  // States follow each other in steps of `apart` along the runs, so runs do in steps of its inverse along states.
+  const apart: u32 = (size >> 1) + (size >> 3) + 3;
+  let inverse = apart;
+  for (let digits = 3; digits < 12; digits *= 2) inverse *= 2 - apart * inverse;
+  const most = log - 31;
+  let at: u32 = 0;
   for (let state: u32 = 0; state < size; state++) {
-    const symbol = load<u8>(spread + state) as u32;
+    const symbol = load<u8>(runs + at) as u32;
+    at = (at + inverse) & (size - 1);
     const number = frequencies + (symbol << 2);
     const next = load<u32>(number);
     store<u32>(number, next + 1);
-    const bits = log - (31 - clz(next));
-    store<u32>(steps + (state << 2), symbol | (bits << 8) | (((next << bits) - size) << 12));
+    const bits = most + clz(next);
+    const low = ((0 - bits) & 63) | (symbol << 8) | (((next << bits) - size) << 16);
+    store<u64>(steps + (state << 3), (low as u64) | ((((1 << bits) - 1) as u64) << 32));
   }
 }
 
@@ -104,13 +120,9 @@ function bitsBefore(bits: usize, at: i32): u64 {
   return load<u64>(bits + byte - 8) << (((byte << 3) - at) as u64);
 }
 
-/** The top `count` bits of a word. JavaScript shifts by 0 instead of 64, and so does WebAssembly. */
-function top(word: u64, count: u32): u32 {
-  return ((word >> 1) >> ((63 - count) as u64)) as u32;
-}
-
-function bitsOf(step: u32): u32 {
-  return (step >> 8) & 15;
+/** The state after a step, which takes the bits of a word that remain after `shift`. */
+function stateAfter(step: u64, mask: u64, word: u64, shift: u64): u32 {
+  return ((step >> 16) + ((word >> shift) & mask)) as u32;
 }
 
 /**
@@ -129,49 +141,57 @@ export function decodeSymbols(
 ): i32 {
   const steps = tables + stepsAt;
   const start = readLevels(bits, end, tables, kinds);
-  if (start < 0 || !frequenciesOf(tables, kinds, 1 << log)) return malformedLevels;
-  fillSteps(tables, kinds, log, tables + spreadAt, steps);
+  if (start < 0 || !frequenciesOf(tables, kinds, 1 << log, steps)) return malformedLevels;
+  fillSteps(tables, kinds, log, tables + runsAt, steps);
   let at = end;
   let a: u32 = 0;
   let b: u32 = 0;
   let c: u32 = 0;
   let d: u32 = 0;
   if (at - coders * (log as i32) < start) return endsEarly;
-  a = top(bitsBefore(bits, at), log);
+  const first = 64 - (log as u64);
+  a = (bitsBefore(bits, at) >> first) as u32;
   at -= log;
   let index = 0;
   if (coders === 4) {
-    b = top(bitsBefore(bits, at), log);
+    b = (bitsBefore(bits, at) >> first) as u32;
     at -= log;
-    c = top(bitsBefore(bits, at), log);
+    c = (bitsBefore(bits, at) >> first) as u32;
     at -= log;
-    d = top(bitsBefore(bits, at), log);
+    d = (bitsBefore(bits, at) >> first) as u32;
     at -= log;
     // A processor overlaps the steps of four coders, which do not wait for each other.
     for (const last = count - 4; index <= last && at >= start; index += 4) {
-      const stepA = load<u32>(steps + (a << 2));
-      const stepB = load<u32>(steps + (b << 2));
-      const stepC = load<u32>(steps + (c << 2));
-      const stepD = load<u32>(steps + (d << 2));
-      const four = (stepA & 255) | ((stepB & 255) << 8) | ((stepC & 255) << 16) | (stepD << 24);
-      store<u32>(symbols + index, four);
+      const placeA = steps + (a << 3);
+      const placeB = steps + (b << 3);
+      const placeC = steps + (c << 3);
+      const placeD = steps + (d << 3);
       // Four steps take at most 48 bits.
       const word = bitsBefore(bits, at);
-      const bitsA = bitsOf(stepA);
-      const bitsAB = bitsA + bitsOf(stepB);
-      const bitsABC = bitsAB + bitsOf(stepC);
-      a = (stepA >> 12) + top(word, bitsA);
-      b = (stepB >> 12) + top(word << (bitsA as u64), bitsOf(stepB));
-      c = (stepC >> 12) + top(word << (bitsAB as u64), bitsOf(stepC));
-      d = (stepD >> 12) + top(word << (bitsABC as u64), bitsOf(stepD));
-      at -= bitsABC + bitsOf(stepD);
+      const stepA = load<u32>(placeA) as u64;
+      const stepB = load<u32>(placeB) as u64;
+      const stepC = load<u32>(placeC) as u64;
+      const stepD = load<u32>(placeD) as u64;
+      const shiftB = stepA + stepB;
+      const shiftC = shiftB + stepC;
+      const shiftD = shiftC + stepD;
+      a = stateAfter(stepA, load<u32>(placeA, 4) as u64, word, stepA);
+      b = stateAfter(stepB, load<u32>(placeB, 4) as u64, word, shiftB);
+      c = stateAfter(stepC, load<u32>(placeC, 4) as u64, word, shiftC);
+      d = stateAfter(stepD, load<u32>(placeD, 4) as u64, word, shiftD);
+      store<u8>(symbols + index, stepA >> 8);
+      store<u8>(symbols + index, stepB >> 8, 1);
+      store<u8>(symbols + index, stepC >> 8, 2);
+      store<u8>(symbols + index, stepD >> 8, 3);
+      at -= ((0 - shiftD) & 63) as i32;
     }
   }
   for (; index < count && at >= start; index++) {
-    const step = load<u32>(steps + (a << 2));
-    store<u8>(symbols + index, step);
-    const next = (step >> 12) + top(bitsBefore(bits, at), bitsOf(step));
-    at -= bitsOf(step);
+    const place = steps + (a << 3);
+    const step = load<u32>(place) as u64;
+    store<u8>(symbols + index, step >> 8);
+    const next = stateAfter(step, load<u32>(place, 4) as u64, bitsBefore(bits, at), step);
+    at -= ((0 - step) & 63) as i32;
     if (coders === 4) {
       // The next coder takes its turn.
       a = b;
@@ -303,86 +323,123 @@ export function fillTimes(column: usize, count: i32, start: f64, step: f64): voi
   for (; index < count; index++) store<f64>(column + (index << 3), start + (index as f64) * step);
 }
 
-/**
- * The first 8 of the doubles of `summarise`, with the same bits: those that need no mean. Takes a quarter of
- * its time.
- */
-export function summariseValues(times: usize, values: usize, count: i32, summary: usize): void {
-  const first = load<f64>(values);
-  let min = first;
-  let max = first;
-  let sum: f64 = 0.0 + first;
-  let last = first;
-  for (let index = 1; index < count; index++) {
-    last = load<f64>(values + (index << 3));
-    min = last < min ? last : min;
-    max = last > max ? last : max;
-    sum += last;
-  }
-  store<f64>(summary, count as f64);
-  store<f64>(summary, load<f64>(times), 8);
-  store<f64>(summary, first, 16);
-  store<f64>(summary, load<f64>(times + ((count - 1) << 3)), 24);
-  store<f64>(summary, last, 32);
-  store<f64>(summary, min, 40);
-  store<f64>(summary, max, 48);
-  store<f64>(summary, sum, 56);
+/** The place of a summary: of the one that was calculated last, or is to be added. */
+export const summaryAt: usize = 16;
+
+function sumOf(two: v128): f64 {
+  return f64x2.extract_lane(two, 0) + f64x2.extract_lane(two, 1);
 }
 
-/**
- * As `summarise`, but without the squares, which are NaN, and a second pass over the points. Takes half of its
- * time.
- */
-export function summariseMeans(times: usize, values: usize, count: i32, summary: usize): void {
-  const firstMs = load<f64>(times);
-  const base = load<f64>(values);
-  let min = f64x2.splat(base);
-  let max = min;
-  let sum: f64 = 0.0 + base;
-  let variation: f64 = 0;
-  let above: f64 = 0;
-  let lineAbove: f64 = 0;
-  let stepAbove: f64 = 0;
-  let lastMs = firstMs;
-  let last = base;
-  let lastAbove: f64 = 0;
-  for (let index = 1; index < count; index++) {
-    const timeMs = load<f64>(times + (index << 3));
-    const value = load<f64>(values + (index << 3));
-    const stepMs = timeMs - lastMs;
-    const valueAbove = value - base;
-    min = f64x2.pmin(min, f64x2.splat(value));
-    max = f64x2.pmax(max, f64x2.splat(value));
-    sum += value;
-    variation += abs<f64>(value - last);
-    above += valueAbove;
-    lineAbove += (lastAbove * 0.5 + valueAbove * 0.5) * stepMs;
-    stepAbove += lastAbove * stepMs;
-    lastMs = timeMs;
-    last = value;
-    lastAbove = valueAbove;
-  }
-  const ms = lastMs - firstMs;
+/** Stores the fields of a summary that need no mean; `min` and `max` are of the lanes. */
+function storeValues(
+  summary: usize,
+  times: usize,
+  values: usize,
+  count: i32,
+  mins: v128,
+  maxs: v128,
+  sum: f64,
+): void {
+  const last = ((count - 1) as usize) << 3;
+  const min = f64x2.pmin(mins, v128.shuffle<f64>(mins, mins, 1, 0));
+  const max = f64x2.pmax(maxs, v128.shuffle<f64>(maxs, maxs, 1, 0));
   store<f64>(summary, count as f64);
-  store<f64>(summary, firstMs, 8);
-  store<f64>(summary, base, 16);
-  store<f64>(summary, lastMs, 24);
-  store<f64>(summary, last, 32);
+  store<f64>(summary, load<f64>(times), 8);
+  store<f64>(summary, load<f64>(values), 16);
+  store<f64>(summary, load<f64>(times + last), 24);
+  store<f64>(summary, load<f64>(values + last), 32);
   store<f64>(summary, f64x2.extract_lane(min, 0), 40);
   store<f64>(summary, f64x2.extract_lane(max, 0), 48);
   store<f64>(summary, sum, 56);
-  store<f64>(summary, base + above / (count as f64), 64);
+}
+
+/** The first 8 of the doubles of `summarise`, with the same bits: those that need no mean. */
+export function summariseValues(times: usize, values: usize, count: i32, summary: usize): void {
+  const first = load<f64>(values);
+  const end = values + ((count as usize) << 3);
+  let min = f64x2.splat(first);
+  let max = min;
+  let sums = f64x2.splat(0);
+  let at = values + 8;
+  for (; at + 8 < end; at += 16) {
+    const two = v128.load(at);
+    min = f64x2.pmin(min, two);
+    max = f64x2.pmax(max, two);
+    sums = f64x2.add(sums, two);
+  }
+  let sum = 0.0 + first + sumOf(sums);
+  if (at < end) {
+    const last = f64x2.splat(load<f64>(at));
+    min = f64x2.pmin(min, last);
+    max = f64x2.pmax(max, last);
+    sum += f64x2.extract_lane(last, 0);
+  }
+  storeValues(summary, times, values, count, min, max, sum);
+}
+
+/**
+ * As `summarise`, but without the squares, which are NaN, and a second pass over the points. Two points at a
+ * time: sums are those of the points with odd indexes plus those with even ones.
+ */
+export function summariseMeans(times: usize, values: usize, count: i32, summary: usize): void {
+  const first = load<f64>(values);
+  const toValues = values - times;
+  const end = times + ((count as usize) << 3);
+  const base = f64x2.splat(first);
+  let min = base;
+  let max = base;
+  const zero = f64x2.splat(0);
+  let sums = zero;
+  let variations = zero;
+  let aboves = zero;
+  // Each distance from the base, by the time to the point before, and by that to the point after.
+  let ends = zero;
+  let starts = zero;
+  let at = times + 8;
+  for (; at + 8 < end; at += 16) {
+    const two = v128.load(at + toValues);
+    const before = v128.load(at + toValues - 8);
+    const ms = f64x2.sub(v128.load(at), v128.load(at - 8));
+    const above = f64x2.sub(two, base);
+    min = f64x2.pmin(min, two);
+    max = f64x2.pmax(max, two);
+    sums = f64x2.add(sums, two);
+    aboves = f64x2.add(aboves, above);
+    variations = f64x2.add(variations, f64x2.abs(f64x2.sub(two, before)));
+    ends = f64x2.add(ends, f64x2.mul(above, ms));
+    starts = f64x2.add(starts, f64x2.mul(f64x2.sub(before, base), ms));
+  }
+  let sum = 0.0 + first + sumOf(sums);
+  let variation = sumOf(variations);
+  let above = sumOf(aboves);
+  let endAbove = sumOf(ends);
+  let stepAbove = sumOf(starts);
+  if (at < end) {
+    const value = load<f64>(at + toValues);
+    const before = load<f64>(at + toValues - 8);
+    const ms = load<f64>(at) - load<f64>(at - 8);
+    const last = f64x2.splat(value);
+    min = f64x2.pmin(min, last);
+    max = f64x2.pmax(max, last);
+    sum += value;
+    variation += abs<f64>(value - before);
+    above += value - first;
+    endAbove += (value - first) * ms;
+    stepAbove += (before - first) * ms;
+  }
+  storeValues(summary, times, values, count, min, max, sum);
+  const ms = load<f64>(summary, 24) - load<f64>(summary, 8);
+  store<f64>(summary, first + above / (count as f64), 64);
   store<f64>(summary, NaN, 72);
   store<f64>(summary, variation, 80);
-  store<f64>(summary, count > 1 ? base + lineAbove / ms : base, 88);
+  store<f64>(summary, count > 1 ? first + (stepAbove * 0.5 + endAbove * 0.5) / ms : first, 88);
   store<f64>(summary, NaN, 96);
-  store<f64>(summary, count > 1 ? base + stepAbove / ms : base, 104);
+  store<f64>(summary, count > 1 ? first + stepAbove / ms : first, 104);
   store<f64>(summary, NaN, 112);
 }
 
 /**
- * The summary of `count` points (1 or more): 15 doubles in the order of FORMAT.md, "Summary". Each sum is
- * added in the order of the points.
+ * The summary of `count` points (1 or more): 15 doubles in the order of FORMAT.md, "Summary".
  */
 export function summarise(times: usize, values: usize, count: i32, summary: usize): void {
   summariseMeans(times, values, count, summary);
@@ -665,75 +722,73 @@ function remember(all: Aggregation, timeMs: f64, value: f64): void {
   all.lastValue = value;
 }
 
-/** Adds the lines between the points before `endMs`, without their squares. Returns the end of the points. */
-function addLines(all: Aggregation, times: usize, values: usize, last: usize, endMs: f64): usize {
-  const firstMs = load<f64>(times);
-  const base = load<f64>(values);
-  let lastMs = firstMs;
-  let lastHalf: f64 = 0;
-  let above: f64 = 0;
+/** Adds the lines between the points up to `last`, without their squares. */
+function addLines(all: Aggregation, times: usize, values: usize, last: usize): void {
+  const first = load<f64>(values);
+  const toValues = values - times;
+  const base = f64x2.splat(first);
+  const half = f64x2.splat(0.5);
+  let aboves = f64x2.splat(0);
   let at = times + 8;
-  for (; at < last; at += 8) {
-    const timeMs = load<f64>(at);
-    if (timeMs >= endMs) break;
-    const half = (load<f64>(values + (at - times)) - base) * 0.5;
-    above += (lastHalf + half) * (timeMs - lastMs);
-    lastMs = timeMs;
-    lastHalf = half;
+  for (; at + 8 < last; at += 16) {
+    const two = v128.load(at + toValues);
+    const before = v128.load(at + toValues - 8);
+    const middle = f64x2.add(f64x2.mul(two, half), f64x2.mul(before, half));
+    const ms = f64x2.sub(v128.load(at), v128.load(at - 8));
+    aboves = f64x2.add(aboves, f64x2.mul(f64x2.sub(middle, base), ms));
   }
-  const ms = lastMs - firstMs;
-  if (ms > 0) addTime(all, ms, base + above / ms, 0);
-  return at;
+  let above = sumOf(aboves);
+  if (at < last) {
+    const middle = load<f64>(at + toValues) * 0.5 + load<f64>(at + toValues - 8) * 0.5;
+    above += (middle - first) * (load<f64>(at) - load<f64>(at - 8));
+  }
+  const ms = load<f64>(last - 8) - load<f64>(times);
+  if (ms > 0) addTime(all, ms, first + above / ms, 0);
 }
 
-/** Adds everything of the points before `endMs` but squares, to `all` or to these. Returns their end. */
-function addAll(all: Aggregation, times: usize, values: usize, last: usize, endMs: f64): usize {
-  const firstMs = load<f64>(times);
-  const base = load<f64>(values);
-  let min = f64x2.splat(base);
-  let max = min;
-  let sum: f64 = 0.0 + base;
-  let variation: f64 = 0;
-  let above: f64 = 0;
-  let lineAbove: f64 = 0;
-  let stepAbove: f64 = 0;
-  let lastMs = firstMs;
-  let before = base;
-  let lastAbove: f64 = 0;
-  let at = times + 8;
-  for (; at < last; at += 8) {
-    const timeMs = load<f64>(at);
-    if (timeMs >= endMs) break;
-    const value = load<f64>(values + (at - times));
-    const stepMs = timeMs - lastMs;
-    const valueAbove = value - base;
-    min = f64x2.pmin(min, f64x2.splat(value));
-    max = f64x2.pmax(max, f64x2.splat(value));
-    sum += value;
-    variation += abs<f64>(value - before);
-    above += valueAbove;
-    lineAbove += (lastAbove * 0.5 + valueAbove * 0.5) * stepMs;
-    stepAbove += lastAbove * stepMs;
-    lastMs = timeMs;
-    before = value;
-    lastAbove = valueAbove;
+/** Adds the extremes and the sum of the points up to `last`. */
+function addExtremes(all: Aggregation, times: usize, values: usize, last: usize): void {
+  summariseValues(times, values, ((last - times) >> 3) as i32, summaryAt);
+  addValues(
+    all,
+    load<f64>(summaryAt),
+    load<f64>(summaryAt, 40),
+    load<f64>(summaryAt, 48),
+    load<f64>(summaryAt, 56),
+    0,
+    0,
+  );
+}
+
+/** Adds everything of the points up to `last`, but only the squares that are wanted. */
+function addAll(all: Aggregation, times: usize, values: usize, last: usize): void {
+  summariseMeans(times, values, ((last - times) >> 3) as i32, summaryAt);
+  const mean = load<f64>(summaryAt, 64);
+  if (isWanted(all, wantsValueSquares))
+    store<f64>(summaryAt, valueSquares(values, values + (last - times), mean), 72);
+  if (isWanted(all, wantsTimeSquares)) {
+    if (isWanted(all, isStep))
+      store<f64>(summaryAt, stepSquares(times, values, last, load<f64>(summaryAt, 104)), 112);
+    else store<f64>(summaryAt, lineSquares(times, values, last, load<f64>(summaryAt, 88)), 96);
   }
-  all.variation += variation;
-  const count = ((at - times) >> 3) as f64;
-  const mean = base + above / count;
-  const squares = isWanted(all, wantsValueSquares) ? valueSquares(values, values + (at - times), mean) : 0;
-  addValues(all, count, f64x2.extract_lane(min, 0), f64x2.extract_lane(max, 0), sum, mean, squares);
-  const ms = lastMs - firstMs;
-  if (ms <= 0) return at;
-  const isSquared = isWanted(all, wantsTimeSquares);
-  if (isWanted(all, isStep)) {
-    const stepMean = base + stepAbove / ms;
-    addTime(all, ms, stepMean, isSquared ? stepSquares(times, values, at, stepMean) : 0);
-  } else {
-    const lineMean = base + lineAbove / ms;
-    addTime(all, ms, lineMean, isSquared ? lineSquares(times, values, at, lineMean) : 0);
-  }
-  return at;
+  addFields(all, summaryAt);
+}
+
+/** Adds all of a summary but its ends. */
+function addFields(all: Aggregation, summary: usize): void {
+  all.variation += load<f64>(summary, 80);
+  addValues(
+    all,
+    load<f64>(summary),
+    load<f64>(summary, 40),
+    load<f64>(summary, 48),
+    load<f64>(summary, 56),
+    load<f64>(summary, 64),
+    load<f64>(summary, 72),
+  );
+  const ms = load<f64>(summary, 24) - load<f64>(summary, 8);
+  const integral = summary + (isWanted(all, isStep) ? 104 : 88);
+  addTime(all, ms, load<f64>(integral), load<f64>(integral, 8));
 }
 
 function valueSquares(values: usize, last: usize, mean: f64): f64 {
@@ -772,30 +827,55 @@ function stepSquares(times: usize, values: usize, last: usize, mean: f64): f64 {
   return squares;
 }
 
-/** Counts the points before `endMs`. Returns their end. */
-function endOfBucket(times: usize, last: usize, endMs: f64): usize {
-  let at = times + 8;
-  while (at < last && load<f64>(at) < endMs) at += 8;
-  return at;
+/**
+ * The end of the points before `endMs`, of which the first one is. Buckets of regular points have as many as
+ * the one before, so `likely` of them are tried first.
+ */
+function endOfBucket(times: usize, last: usize, endMs: f64, likely: usize): usize {
+  let low = times + 8;
+  let high = last;
+  const guess = times + likely;
+  if (guess >= low && guess < last) {
+    if (load<f64>(guess) < endMs) low = guess + 8;
+    else high = guess;
+    if (guess > times + 8 && low < guess && load<f64>(guess - 8) < endMs) return guess;
+  }
+  // The first time in [low, high) that is not before the end, in steps that grow.
+  for (let step: usize = 8; low + step < high; step <<= 1) {
+    if (load<f64>(low + step) >= endMs) {
+      high = low + step;
+      break;
+    }
+    low += step + 8;
+  }
+  while (low < high) {
+    const middle = low + (((high - low) >> 4) << 3);
+    if (load<f64>(middle) < endMs) low = middle + 8;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Adds the points to the aggregation. Returns how many: fewer than `count` when it has no space for rows. */
 export function aggregatePoints(state: usize, times: usize, values: usize, count: i32): i32 {
   const all = changetype<Aggregation>(state);
   const last = times + ((count as usize) << 3);
-  const needsSteps = isWanted(all, wantsTime) && isWanted(all, isStep);
-  const needsAll = needsSteps || isWanted(all, wantsValues | wantsTimeSquares | wantsVariation);
+  const needsTime = isWanted(all, wantsTime);
+  const needsValues = isWanted(all, wantsValues);
+  const needsSquares = isWanted(all, wantsValueSquares | wantsTimeSquares);
+  const needsAll =
+    needsSquares || isWanted(all, wantsVariation) || (needsTime && (needsValues || isWanted(all, isStep)));
   let at = times;
+  let likely: usize = 8;
   while (at < last && all.rows < all.capacity) {
     const from = values + (at - times);
     if (!advanceTo(all, load<f64>(at), load<f64>(from))) break;
-    const endMs = all.bucketStartMs + all.bucketMs;
-    const end = needsAll
-      ? addAll(all, at, from, last, endMs)
-      : isWanted(all, wantsTime)
-        ? addLines(all, at, from, last, endMs)
-        : endOfBucket(at, last, endMs);
-    all.count += ((end - at) >> 3) as f64;
+    const end = endOfBucket(at, last, all.bucketStartMs + all.bucketMs, likely);
+    likely = end - at;
+    if (needsAll) addAll(all, at, from, end);
+    else if (needsTime) addLines(all, at, from, end);
+    else if (needsValues) addExtremes(all, at, from, end);
+    all.count += (likely >> 3) as f64;
     remember(all, load<f64>(end - 8), load<f64>(values + (end - 8 - times)));
     at = end;
   }
@@ -808,14 +888,8 @@ export function aggregateSummary(state: usize, summary: usize): bool {
   const firstMs = load<f64>(summary, 8);
   const lastMs = load<f64>(summary, 24);
   if (!advanceTo(all, firstMs, load<f64>(summary, 16))) return false;
-  const count = load<f64>(summary);
-  all.count += count;
-  all.variation += load<f64>(summary, 80);
-  const sum = load<f64>(summary, 56);
-  const mean = load<f64>(summary, 64);
-  addValues(all, count, load<f64>(summary, 40), load<f64>(summary, 48), sum, mean, load<f64>(summary, 72));
-  const integral = summary + (isWanted(all, isStep) ? 104 : 88);
-  addTime(all, lastMs - firstMs, load<f64>(integral), load<f64>(integral, 8));
+  all.count += load<f64>(summary);
+  addFields(all, summary);
   remember(all, lastMs, load<f64>(summary, 32));
   return true;
 }

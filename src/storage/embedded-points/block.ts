@@ -23,7 +23,7 @@ const wantedMin = 8;
 /** A block has at most four columns with residuals, times, and values of ordinals with their low bits. */
 const kernelBytesPerPoint = 2 * 8 + 4 * (8 + 1 + 3 * 4) + 4;
 /** For each column with residuals: the tables of its symbols, and padding between the parts in memory. */
-const kernelTableBytes = 4 * 2 ** 15;
+const kernelTableBytes = 4 * 2 ** 16;
 
 /** The bytes of a block or of its row are not those that were written. */
 export class DamagedBlock extends Error {
