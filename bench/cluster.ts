@@ -7,7 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { startPostgres, statement } from "../test/support/postgres.ts";
 import { generateScans, seed, startMs } from "./generate.ts";
 import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
-import { processorSeconds, stopProcess } from "./process.ts";
+import { processorSeconds, processorSecondsOfChildren, stopProcess } from "./process.ts";
 import { figure } from "./report.ts";
 import { execute, startClickHouse } from "./systems/clickhouse.ts";
 import { get, getOData, millrace, postTo06, startMillrace } from "./systems/millrace.ts";
@@ -38,14 +38,24 @@ export const quickCluster: ClusterScale = {
 };
 
 const serverCounts = [1, 2, 4];
+/** A multiple of every number of servers. */
+const clients = 16;
 /** Each ends with this process. */
 const maxProcesses = 20;
 const perRequest = 1_000;
 const idleSeconds = 5;
+/** Of each kind, before the measured ones: else the p99 would show how long the server compiles its code. */
+const warmReads = 30;
 const hourMs = 3_600_000;
 const scanned = Array.from({ length: perRequest }, (_, at) => `scan${String(at).padStart(4, "0")}`);
 
-type Work<Result> = (servers: readonly Running[], clickHousePort: number) => Promise<Result>;
+/** What the servers use. */
+interface Backends {
+  readonly clickHousePort: number;
+  readonly postgresProcess: number;
+}
+
+type Work<Result> = (servers: readonly Running[], backends: Backends) => Promise<Result>;
 
 /** Each measures a table in Markdown. */
 const parts: Readonly<Record<string, (scale: ClusterScale) => Promise<string>>> = {
@@ -65,11 +75,14 @@ export async function measureCluster(scale: ClusterScale, names: readonly string
   return tables.join("\n\n");
 }
 
+/** The four clients and their requests are the same, however many servers there are. */
 async function serversTable(scale: ClusterScale): Promise<string> {
   const rows: string[] = [];
   for (const count of serverCounts)
     rows.push(await onCluster(count, (servers) => processorRow(servers, scale)));
   const head = [
+    `Processor time in W2 with ${clients} clients in all, each with one request at a time.`,
+    "",
     "| Servers | points/s | processor s per million points, of all servers | of one idle, per s |",
     "|---|---|---|---|",
   ];
@@ -79,8 +92,8 @@ async function serversTable(scale: ClusterScale): Promise<string> {
 async function recordsTable(scale: ClusterScale): Promise<string> {
   const [sqlite, one, four] = [
     await onFolder((server) => recordFigures([server], scale)),
-    await onCluster(1, (servers) => recordFigures(servers, scale)),
-    await onCluster(4, (servers) => recordFigures(servers, scale)),
+    await onCluster(1, (servers, { postgresProcess }) => recordFigures(servers, scale, postgresProcess)),
+    await onCluster(4, (servers, { postgresProcess }) => recordFigures(servers, scale, postgresProcess)),
   ];
   const rows = Object.keys(sqlite).map((what) =>
     lineOf([what, sqlite[what]!, one[what]!, four[what]!].map((cell) => shown(cell))),
@@ -91,7 +104,9 @@ async function recordsTable(scale: ClusterScale): Promise<string> {
 
 async function seriesTable(smallest: ClusterScale, growths: number): Promise<string> {
   const scale = { ...smallest, series: smallest.series * smallest.growth ** growths };
-  const rows = await onCluster(1, (servers, port) => manySeriesRows(servers[0]!, port, scale));
+  const rows = await onCluster(1, (servers, { clickHousePort }) =>
+    manySeriesRows(servers[0]!, clickHousePort, scale),
+  );
   const title = `${figure(scale.series)} series, ${figure(scale.pointsPerSeries)} points each`;
   return [`| ${title} | ms |`, "|---|---|", ...rows].join("\n");
 }
@@ -122,7 +137,7 @@ async function onCluster<Result>(count: number, work: Work<Result>): Promise<Res
   console.log(`${count} servers on PostgreSQL and ClickHouse`);
   const servers: Running[] = [];
   for (let at = 0; at < count; at++) servers.push(await serverIn(all, settings));
-  return await work(servers, clickHouse.port);
+  return await work(servers, { clickHousePort: clickHouse.port, postgresProcess: postgres.processId });
 }
 
 function folderOf(all: AsyncDisposableStack): string {
@@ -137,11 +152,14 @@ async function serverIn(all: AsyncDisposableStack, settings: Readonly<Record<str
   return server;
 }
 
+/** Four connections to each server, or so many. */
 async function connectedTo<Result>(
   servers: readonly Running[],
   work: (connections: readonly Connection[]) => Promise<Result>,
+  ofEach?: number,
 ): Promise<Result> {
-  const connections = (await Promise.all(servers.map(({ port }) => openConnections(port)))).flat();
+  const opened = await Promise.all(servers.map(({ port }) => openConnections(port, ofEach)));
+  const connections = opened.flat();
   try {
     return await work(connections);
   } finally {
@@ -163,7 +181,7 @@ async function processorRow(
   const idleBefore = used();
   await pause(idleSeconds * 1000);
   const idle = (used() - idleBefore) / idleSeconds / servers.length;
-  return connectedTo(servers, async (connections) => {
+  const driven = async (connections: readonly Connection[]) => {
     const before = used();
     const seconds = await drive(connections, requests);
     const millions = (scans * perRequest) / 1e6;
@@ -173,13 +191,15 @@ async function processorRow(
       figure((used() - before) / millions),
       figure(idle),
     ]);
-  });
+  };
+  return connectedTo(servers, driven, clients / servers.length);
 }
 
 /** Calls of assets and series: milliseconds at the median, and calls a second over all connections. */
 async function recordFigures(
   servers: readonly Running[],
   { records, reads }: ClusterScale,
+  postgresProcess?: number,
 ): Promise<Readonly<Record<string, number>>> {
   return connectedTo(servers, async (connections) => {
     const assets = await create(connections, "assets", records);
@@ -194,6 +214,13 @@ async function recordFigures(
     };
     const one = (index: number) => get(`/assets/${assets.ids[index]}`);
     const many = Array.from({ length: reads * 50 }, (_, index) => one(at(index)));
+    const used = () => servers.reduce((sum, { started }) => sum + processorSeconds(started), 0);
+    const usedByPostgres = () => (postgresProcess ? processorSecondsOfChildren(postgresProcess) : 0);
+    await drive(connections, many);
+    const [before, beforeInPostgres] = [used(), usedByPostgres()];
+    const seconds = await drive(connections, many);
+    const msPerCall = (used: number) => (used / many.length) * 1000;
+    const [ms, msInPostgres] = [used() - before, usedByPostgres() - beforeInPostgres].map(msPerCall);
     return {
       "assets created, 1,000 a request, 1/s": records / assets.seconds,
       "series created, 1,000 a request, 1/s": records / series.seconds,
@@ -203,7 +230,9 @@ async function recordFigures(
       "search of assets, p50, ms": await p50((index) =>
         get(`/assets/search?name=${nameOf("assets", index)}`),
       ),
-      "one asset, all connections, 1/s": many.length / (await drive(connections, many)),
+      "one asset, four connections a server, 1/s": many.length / seconds,
+      "the same, processor time of the servers, ms a call": ms!,
+      "the same, processor time of PostgreSQL, ms a call": msInPostgres!,
     };
   });
 }
@@ -253,10 +282,12 @@ async function manySeriesRows(
   return connectedTo([server], async ([connection]) => {
     const timed = async (request: (at: number) => RequestBytes, whole: (body: Buffer) => boolean) => {
       let at = 0;
-      return timesOf(reads, async () => {
+      const read = async () => {
         const { body } = expectSuccess(await connection!.send(request(at++)));
         if (!whole(body)) throw new Error(`a response is incomplete: ${body.toString("utf8", 0, 300)}`);
-      });
+      };
+      await timesOf(warmReads, read);
+      return timesOf(reads, read);
     };
     const groups = series / perRequest;
     const groupAt = (at: number) => `startswith(Name,'timeseries-${(at * 7919) % groups}-')`;

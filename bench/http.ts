@@ -86,9 +86,9 @@ export class Connection {
 
 const connectionCount = 4;
 
-/** The number of connections that load the server in every workload. */
-export const openConnections = (port: number): Promise<Connection[]> =>
-  Promise.all(Array.from({ length: connectionCount }, () => Connection.open(port)));
+/** Opens the number of connections that load the server in every workload, or so many. */
+export const openConnections = (port: number, count = connectionCount): Promise<Connection[]> =>
+  Promise.all(Array.from({ length: count }, () => Connection.open(port)));
 
 /** Collects the bytes of one response at a time: by content-length, chunked, or without a body. */
 class ResponseReader {

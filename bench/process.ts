@@ -79,8 +79,29 @@ function memoryOf({ child }: Pick<Started, "child">, what: string): number {
 }
 
 /** Processor time of the process so far, in seconds (Linux counts it in hundredths). */
-export function processorSeconds({ child }: Pick<Started, "child">): number {
-  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+export const processorSeconds = ({ child }: Pick<Started, "child">): number =>
+  secondsIn(readFileSync(`/proc/${child.pid}/stat`, "utf8"));
+
+/** That of the processes with this parent. */
+export function processorSecondsOfChildren(parent: number): number {
+  let sum = 0;
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const state = readFileSync(`/proc/${name}/stat`, "utf8");
+      if (Number(fieldsOf(state)[1]) === parent) sum += secondsIn(state);
+    } catch {
+      // The process has ended.
+    }
+  }
+  return sum;
+}
+
+/** From the state of the process on. */
+const fieldsOf = (state: string): readonly string[] => state.slice(state.lastIndexOf(") ") + 2).split(" ");
+
+function secondsIn(state: string): number {
+  const fields = fieldsOf(state);
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 

@@ -27,6 +27,8 @@ function otherUser(): { readonly uid?: number; readonly gid?: number } {
 
 export interface PostgresServer {
   readonly port: number;
+  /** The parent of the processes of its connections. */
+  readonly processId: number;
   url(database: string): string;
   /** Ends it as a crash does, or waits for its clients. */
   stop(how?: "immediate" | "fast"): void;
@@ -84,6 +86,9 @@ export async function startPostgres(given: PostgresOptions = {}): Promise<Postgr
   ].join(" ");
   const server: PostgresServer = {
     port,
+    get processId() {
+      return Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+    },
     url: (database) => `postgres://millrace@127.0.0.1:${port}/${database}`,
     start: () => {
       run("pg_ctl", ["-D", data, "-o", options, "-l", join(folder, "log"), "-w", "start"]);

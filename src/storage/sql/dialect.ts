@@ -130,6 +130,8 @@ export interface Database {
       readonly table: AnyTable;
       readonly lengthMax: number;
       readonly allOrNone: boolean;
+      /** The statement returns at most so many rows. */
+      readonly limit?: number | undefined;
     },
   ): Promise<{ readonly rows: readonly object[]; readonly length: number; readonly isCut: boolean }>;
   /** Parses the JSON of a column. */

@@ -45,6 +45,8 @@ type CachedNames = readonly string[] | null;
 interface Selection {
   readonly fields?: readonly string[] | undefined;
   readonly bound?: LengthBound | undefined;
+  /** That the statement has. */
+  readonly limit?: number | undefined;
 }
 
 export class SqlTransaction implements CatalogWriter {
@@ -75,8 +77,9 @@ export class SqlTransaction implements CatalogWriter {
     for (const within of pageRanges(table, order, page)) {
       const limit = page.limit - rows.length;
       const range = { filter, sorted, within, limit };
+      const selection = { fields, bound, limit };
       const found = await readInOrder({ ...this.#binding, db: this.#db }, subject, range, (where) =>
-        this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, { fields, bound }),
+        this.#select<Row>(table, sql`where ${where} order by ${sorted} limit ${limit}`, selection),
       );
       for (const row of found) rows.push(row);
       if (rows.length === page.limit || bound?.cuts !== cutsBefore) break;
@@ -343,13 +346,13 @@ export class SqlTransaction implements CatalogWriter {
   async #select<Row extends object>(
     table: AnyTable,
     rest: SqlExpression,
-    { fields = Object.keys(table.columns), bound }: Selection = {},
+    { fields = Object.keys(table.columns), bound, limit }: Selection = {},
   ): Promise<Row[]> {
     const columns = sql.join(fields.map((name) => columnRef(table, name)));
     const query = sql<Record<string, unknown>>`select ${columns} from ${sql.table(table.name)} ${rest}`;
     const { parseJson } = this.#binding.database;
     if (!bound) return decodeRows<Row>({ table, fields, parseJson }, (await query.execute(this.#db)).rows);
-    const within = { lengthMax: Math.max(0, bound.left), allOrNone: bound.isRefusing };
+    const within = { lengthMax: Math.max(0, bound.left), allOrNone: bound.isRefusing, limit };
     const found = await this.#binding.database.readWithin(this.#db, query, { table, fields, ...within });
     bound.count(found);
     return decodeRows<Row>({ table, fields, parseJson }, found.rows);

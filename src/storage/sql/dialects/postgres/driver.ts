@@ -146,12 +146,9 @@ class PostgresConnection implements DatabaseConnection {
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     if (this.#state === "idle") throw new Error("broken invariant: statements run in a transaction");
-    // Sent together with the first statement; a failure shows there.
-    if (this.#state === "about to begin") this.client.query(begin[this.#mode]).catch(() => undefined);
-    this.#state = "begun";
     const values = parameters.map(parameterText);
     const isScript = values.length === 0 && sql.includes(";");
-    const result = await this.#send(() =>
+    const result = await this.#sendInTransaction(() =>
       isScript
         ? this.client.query(sql)
         : this.client.query({ text: sql, values, name: this.#nameOf(sql), rowMode: "array" }),
@@ -165,6 +162,20 @@ class PostgresConnection implements DatabaseConnection {
   /** Whether a statement was sent before this time, and has no result. */
   isWaitingSince(timeMs: number): boolean {
     return this.#waitingSinceMs <= timeMs;
+  }
+
+  /** Sends the begin in one packet with the first statement, which shows its failure. */
+  #sendInTransaction<Result>(query: () => Promise<Result>): Promise<Result> {
+    if (this.#state === "begun") return this.#send(query);
+    this.#state = "begun";
+    const stream = streamOf(this.client);
+    stream.cork();
+    try {
+      this.client.query(begin[this.#mode]).catch(() => undefined);
+      return this.#send(query);
+    } finally {
+      stream.uncork();
+    }
   }
 
   async #send<Result>(query: () => Promise<Result>): Promise<Result> {
@@ -334,11 +345,11 @@ async function atPrimary<Host, Result>(
   throw problems[0];
 }
 
+const streamOf = (client: PoolClient | Client): Socket =>
+  (client as unknown as { readonly connection: { readonly stream: Socket } }).connection.stream;
+
 /** Ends a connection without waiting for the host. */
-const endAtOnce = (client: PoolClient | Client): void =>
-  void (
-    client as unknown as { readonly connection: { readonly stream: Socket } }
-  ).connection.stream.destroy();
+const endAtOnce = (client: PoolClient | Client): void => void streamOf(client).destroy();
 
 /** Rejects if the host does not respond on a new connection; a refusal by PostgreSQL is a response. */
 async function probe(url: string): Promise<void> {
