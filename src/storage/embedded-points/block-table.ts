@@ -305,17 +305,20 @@ export class BlockTable {
     return { times: times.slice(), values: values.slice() };
   }
 
-  /** The columns are valid until another block is decoded. */
-  #decode(key: PointSetKey, row: BlockRow, endMs?: number): PointColumns {
-    const last = this.#blocks.last(row.id);
+  /**
+   * The columns are valid until another block is decoded. They may end with the first point at or after
+   * `endMs`.
+   */
+  #decode(key: PointSetKey, row: BlockRow, endMs = Infinity): PointColumns {
+    const last = this.#blocks.last(row.id, endMs);
     if (last !== undefined) return last;
     const bytes = this.readBytes(key, row);
     return orDamageFound(key, row, () => {
       const { times, values } = decodeVerified(bytes, this.kernels, endMs);
       checkedTimes(times, row);
-      if (values.length < times.length) return { times: times.subarray(0, values.length), values };
-      this.#blocks.setLast(row.id, { times, values });
-      return { times, values };
+      const points = { times: times.subarray(0, values.length), values };
+      this.#blocks.setLast(row.id, points, values.length === row.count);
+      return points;
     });
   }
 
@@ -340,16 +343,21 @@ export class BlockTable {
    * As `readOnce`, but adds a block to the cache when it is read again soon. Not inside a transaction, as
    * `readCached`.
    */
-  readAgain<Result>(key: PointSetKey, row: BlockRow, use: (points: PointColumns) => Result): Result {
-    const isInMemory = this.hasCached(row) || this.#blocks.last(row.id) !== undefined;
+  readAgain<Result>(
+    key: PointSetKey,
+    row: BlockRow,
+    use: (points: PointColumns) => Result,
+    endMs = Infinity,
+  ): Result {
+    const isInMemory = this.hasCached(row) || this.#blocks.last(row.id, endMs) !== undefined;
     if (isInMemory || key.kind !== numberKind || !this.#blocks.isReadAgain(row.id))
-      return this.readOnce(key, row, use);
+      return this.readOnce(key, row, use, endMs);
     return use(this.readCached(key, row));
   }
 
   /**
    * As `readCached`, but does not add to the cache: a long read has many blocks. `use` must not keep the
-   * arrays or read another block. Points at or after `endMs` may be missing.
+   * arrays or read another block. Points after the first one at or after `endMs` may be missing.
    */
   readOnce<Result>(
     key: PointSetKey,

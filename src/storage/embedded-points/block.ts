@@ -67,8 +67,8 @@ export function encodeBlock(times: Float64Array, values: Float64Array | readonly
 
 /**
  * The reverse of `encodeBlock`. The columns of numbers may be in the memory of `kernels`, until these decode
- * another block. Of numbers at or after `endMs`, the times alone are sure to be there. Throws `DamagedBlock`
- * for other bytes.
+ * another block. After the first number at or after `endMs`, the times alone are sure to be there. Throws
+ * `DamagedBlock` for other bytes.
  */
 export function decodeBlock(bytes: Uint8Array, kernels: Kernels, endMs?: number): PointColumns {
   verifyBlock(bytes);
@@ -167,7 +167,7 @@ function read(reader: ByteReader, kernels: Kernels, endMs: number): PointColumns
   const times = readTimesOf(sections, kernels, values.bytes.length);
   if (isStrings(values.codec)) return { times, values: readStrings(values, count, kernels) };
   const isWhole = endMs > lastMs || count <= wantedMin;
-  const wanted = isWhole ? count : Math.max(wantedMin, firstAtOrAfter(times, endMs));
+  const wanted = isWhole ? count : Math.max(wantedMin, firstAtOrAfter(times, endMs) + 1);
   return { times, values: readNumbers(values, { count, wanted }, kernels) };
 }
 

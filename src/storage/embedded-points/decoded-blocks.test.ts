@@ -13,11 +13,18 @@ test("the block that was decoded last is there until the kernels begin another o
   const kernels = new Kernels();
   const blocks = new DecodedBlocks(kernels);
   kernels.begin(100);
-  blocks.setLast(7, points);
-  assert.equal(blocks.last(7), points);
-  assert.equal(blocks.last(8), undefined);
+  blocks.setLast(7, points, true);
+  assert.equal(blocks.last(7, Infinity), points);
+  assert.equal(blocks.last(8, Infinity), undefined);
   kernels.summarise(points.times, points.values, 0, 2);
-  assert.equal(blocks.last(7), undefined);
+  assert.equal(blocks.last(7, Infinity), undefined);
+});
+
+test("the first points of a block serve reads that end before the last of them", () => {
+  const blocks = new DecodedBlocks(new Kernels());
+  blocks.setLast(7, points, false);
+  assert.equal(blocks.last(7, 2), points);
+  assert.equal(blocks.last(7, 3), undefined);
 });
 
 test("a block is read again only while the cache would still have it, and while it exists", () => {
@@ -25,9 +32,12 @@ test("a block is read again only while the cache would still have it, and while 
   assert.equal(blocks.isReadAgain(1), false);
   assert.equal(blocks.isReadAgain(1), true);
   blocks.add(1, points);
-  blocks.setLast(1, points);
+  blocks.setLast(1, points, true);
   blocks.delete(1);
-  assert.deepEqual([blocks.cached(1), blocks.last(1), blocks.isReadAgain(1)], [undefined, undefined, false]);
+  assert.deepEqual(
+    [blocks.cached(1), blocks.last(1, 0), blocks.isReadAgain(1)],
+    [undefined, undefined, false],
+  );
   for (let id = 2; id < 2 + 2 * cachedBlocks; id++) blocks.isReadAgain(id);
   assert.equal(blocks.isReadAgain(1), false);
 });

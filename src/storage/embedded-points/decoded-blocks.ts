@@ -7,12 +7,19 @@ import type { PointColumns } from "../points.ts";
 /** Decoded blocks in the cache, which may have twice as many: 4 MB of full blocks. */
 export const cachedBlocks = 32;
 
+interface LastBlock {
+  readonly id: number;
+  readonly begun: number;
+  readonly points: PointColumns;
+  readonly isWhole: boolean;
+}
+
 /** By id. Blocks are never changed; a removed block is deleted here, because its id may be reused. */
 export class DecodedBlocks {
   readonly #kernels: Kernels;
   readonly #cached = new LruCache<number, PointColumns>(cachedBlocks);
   readonly #readBefore = new LruCache<number, true>(cachedBlocks);
-  #last: { readonly id: number; readonly begun: number; readonly points: PointColumns } | undefined;
+  #last: LastBlock | undefined;
 
   constructor(kernels: Kernels) {
     this.#kernels = kernels;
@@ -22,14 +29,19 @@ export class DecodedBlocks {
     return this.#cached.get(id);
   }
 
-  /** The block in the memory of the kernels: its arrays are valid until these begin another one. */
-  last(id: number): PointColumns | undefined {
+  /**
+   * The points in the memory of the kernels, up to the first one at or after `endMs`: their arrays are valid
+   * until the kernels begin another block.
+   */
+  last(id: number, endMs: number): PointColumns | undefined {
     const last = this.#last;
-    return last?.id === id && last.begun === this.#kernels.begun ? last.points : undefined;
+    if (last?.id !== id || last.begun !== this.#kernels.begun) return undefined;
+    return last.isWhole || last.points.times.at(-1)! >= endMs ? last.points : undefined;
   }
 
-  setLast(id: number, points: PointColumns): void {
-    this.#last = { id, begun: this.#kernels.begun, points };
+  /** The points of a block, or the first ones. */
+  setLast(id: number, points: PointColumns, isWhole: boolean): void {
+    this.#last = { id, begun: this.#kernels.begun, points, isWhole };
   }
 
   /** After a rollback, because ids of blocks are used again. */

@@ -29,6 +29,8 @@ export type ReadPart = BlockPart | HeadPart;
 export interface BucketRange extends TimeRange {
   readonly grid: BucketGrid;
   readonly isCut: boolean;
+  /** The end of all ranges of the query. */
+  readonly queryEndMs: number;
   /** For whole buckets (cached): `means` or `squares`. */
   readonly needs: SummaryNeeds;
   readonly blockSummaries: readonly BlockSummary[];
@@ -62,11 +64,14 @@ export function knownSummaries(part: ReadPart, range: BucketRange): readonly Par
 }
 
 /**
- * The end of the points of a block that a range needs. The points after a cut bucket are not read if the rest
- * of the block has summaries in its row.
+ * The end of the points of a block that a range needs, The points after a cut
+ * bucket are not read if the rest of the block has summaries in its row.
  */
-export const neededUntilMs = ({ summaries }: BlockRow, { grid, isCut, endMs }: BucketRange): number =>
-  isCut && summaries.length > 0 && summaries.every((one) => isInOneBucket(one, grid)) ? endMs : Infinity;
+export const neededUntilMs = (
+  { summaries }: BlockRow,
+  { grid, isCut, endMs, queryEndMs }: BucketRange,
+): number =>
+  isCut && summaries.length > 0 && summaries.every((one) => isInOneBucket(one, grid)) ? endMs : queryEndMs;
 
 const isInOneBucket = ({ firstMs, lastMs }: Summary, grid: BucketGrid): boolean =>
   grid.bucketStart(firstMs) === grid.bucketStart(lastMs);

@@ -22,7 +22,6 @@ import {
   noPointsOf,
   numberKind,
   type PointRange,
-  slicePoints,
   viewPoints,
 } from "../point-columns.ts";
 import type { AggregateColumns, AggregateQuery, Point, PointColumns, ScanQuery } from "../points.ts";
@@ -51,6 +50,13 @@ interface WaitingPart {
   /** Summaries that need no points. */
   readonly known?: readonly PartSummary[] | undefined;
   readonly shared?: SharedBlock | undefined;
+}
+
+/** The search for the last point before a time, in the head or in a block that is decoded up to `untilMs`. */
+interface LastSearch {
+  readonly inHead: Point | undefined;
+  readonly beforeMs: number;
+  untilMs(block: BlockRow): number;
 }
 
 interface SummarisedPart {
@@ -88,17 +94,19 @@ export class SeriesReader {
 
   /** The result has arrays of its own. */
   scan({ startMs, endMs, limit, includeOutside = false }: ScanQuery): PointColumns {
-    const before = includeOutside ? this.lastBefore(startMs) : undefined;
+    const before = includeOutside ? this.lastBefore(startMs, () => endMs) : undefined;
     const ranges: PointRange[] = before === undefined ? [] : [{ points: columnsOf(before), from: 0, to: 1 }];
     let count = ranges.length;
     const stopMs = includeOutside ? Infinity : endMs;
     for (const part of this.#parts(startMs, stopMs)) {
       if (count >= limit) break;
-      const { range, isLastPart } = this.#withPoints(part, true, (all) => {
+      const needs = { isKept: true, endMs };
+      const { range, isLastPart } = this.#withPoints(part, needs, (all) => {
         const { points, from, to: inside } = clip(all, { startMs, endMs });
         const isLastPart = inside < points.times.length;
         const to = Math.min(includeOutside && isLastPart ? inside + 1 : inside, from + limit - count);
-        return { range: { points: slicePoints(points, from, to), from: 0, to: to - from }, isLastPart };
+        const copy = concatRanges([{ points, from, to }], this.#key.kind);
+        return { range: { points: copy, from: 0, to: to - from }, isLastPart };
       });
       if (range.to > 0) ranges.push(range);
       count += range.to;
@@ -108,17 +116,20 @@ export class SeriesReader {
     const lastMs = last?.points.times[last.to - 1] ?? -Infinity;
     const isCut = count >= limit || lastMs >= endMs;
     this.#refuseIfDamaged(startMs, isCut ? lastMs : includeOutside ? Infinity : endMs - 1);
-    return concatRanges(ranges, this.#key.kind);
+    return ranges.length === 1 ? last!.points : concatRanges(ranges, this.#key.kind);
   }
 
-  /** The last point strictly before `beforeMs`. */
-  lastBefore(beforeMs: number): Point | undefined {
+  /**
+   * The last point strictly before `beforeMs`. If a block must be decoded for it, then at once up to
+   * `untilMs`, for the read that follows.
+   */
+  lastBefore(beforeMs: number, untilMs: (block: BlockRow) => number = () => beforeMs): Point | undefined {
     const head = this.#head?.points();
     const index = head === undefined ? -1 : firstAtOrAfter(head.times, beforeMs) - 1;
     const inHead = index < 0 ? undefined : pointAt(head!, index);
     const block = this.#table.lastBefore(this.#key, beforeMs);
     const isHeadNewer = block === undefined || (inHead !== undefined && inHead.timeMs >= block.lastMs);
-    const last = isHeadNewer ? inHead : this.#lastInBlockOrHead(block, { inHead, beforeMs });
+    const last = isHeadNewer ? inHead : this.#lastInBlockOrHead(block, { inHead, beforeMs, untilMs });
     this.#refuseIfDamaged(last?.timeMs ?? -Infinity, beforeMs - 1);
     return last;
   }
@@ -134,18 +145,21 @@ export class SeriesReader {
   aggregate(query: AggregateQuery): AggregateColumns {
     const { startMs, endMs } = query.clip ?? query;
     const hasNeighbours = needsNeighbours(query);
-    const before = hasNeighbours ? this.lastBefore(startMs) : undefined;
-    const aggregation = new Aggregation(this.#table.kernels, query, before as NumberPoint | undefined);
     const grid = this.#table.bucketCache.gridFor(this.#key.series, query);
     // The clip can cut the first bucket and the last one: their points are read, and nothing is cached.
     const firstMs = grid.bucketStart(startMs);
     const wholeFromMs = firstMs < startMs ? firstMs + grid.bucketMs : startMs;
     const wholeToMs = grid.bucketStart(endMs);
-    const cut = { grid, isCut: true, needs: summaryNeeds(query), blockSummaries: [] };
-    if (startMs < wholeFromMs)
-      this.#aggregateRange(aggregation, { ...cut, startMs, endMs: Math.min(wholeFromMs, endMs) });
+    const cut = { grid, isCut: true, needs: summaryNeeds(query), blockSummaries: [], queryEndMs: endMs };
+    const first = { ...cut, startMs, endMs: Math.min(wholeFromMs, endMs) };
+    const isFirstCut = startMs < wholeFromMs;
+    const untilMs = (block: BlockRow) => (isFirstCut ? neededUntilMs(block, first) : endMs);
+    const before = hasNeighbours ? this.lastBefore(startMs, untilMs) : undefined;
+    const aggregation = new Aggregation(this.#table.kernels, query, before as NumberPoint | undefined);
+    if (isFirstCut) this.#aggregateRange(aggregation, first);
     const needs = cut.needs === "squares" ? "squares" : "means";
-    this.#aggregateBuckets(aggregation, { grid, startMs: wholeFromMs, endMs: wholeToMs, needs });
+    const whole = { grid, startMs: wholeFromMs, endMs: wholeToMs, needs, queryEndMs: endMs } as const;
+    this.#aggregateBuckets(aggregation, whole);
     if (endMs > wholeToMs && wholeToMs >= wholeFromMs)
       this.#aggregateRange(aggregation, { ...cut, startMs: wholeToMs, endMs });
     const after = aggregation.isFull || !hasNeighbours ? undefined : this.#firstFrom(endMs);
@@ -157,7 +171,7 @@ export class SeriesReader {
   /** Adds whole buckets, from the cache where it has them. */
   #aggregateBuckets(
     aggregation: Aggregation,
-    { grid, startMs, endMs, needs }: Pick<BucketRange, "grid" | "startMs" | "endMs" | "needs">,
+    { grid, startMs, endMs, needs, queryEndMs }: Omit<BucketRange, "isCut" | "blockSummaries">,
   ): void {
     const head = this.#head?.points() ?? noPoints;
     for (let atMs = startMs; atMs < endMs && !aggregation.isFull; ) {
@@ -177,6 +191,7 @@ export class SeriesReader {
           isCut: false,
           needs,
           blockSummaries,
+          queryEndMs,
         };
         this.#aggregateRange(aggregation, range);
         atMs = untilMs;
@@ -198,7 +213,7 @@ export class SeriesReader {
       if (summaries !== undefined) continue;
       // The cache has space for the first blocks: no summaries of them are cached.
       const isKept = this.#aggregated++ < cachedBlocks;
-      this.#withPoints(part, isKept, (all) => {
+      this.#withPoints(part, { isKept, endMs: range.queryEndMs }, (all) => {
         const { points, from, to } = clip(all, range);
         if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
         aggregation.addPoints(points.times, points.values as Float64Array, from, to);
@@ -313,35 +328,37 @@ export class SeriesReader {
    * The last point before `beforeMs` in the block or the head, where the block extends beyond the head's
    * point.
    */
-  #lastInBlockOrHead(
-    block: BlockRow,
-    { inHead, beforeMs }: { inHead: Point | undefined; beforeMs: number },
-  ): Point {
+  #lastInBlockOrHead(block: BlockRow, { inHead, beforeMs, untilMs }: LastSearch): Point {
     if (block.summaries.length > 0 && block.lastMs < beforeMs)
       return { timeMs: block.lastMs, value: this.#table.readSummary(this.#key, block).lastValue };
-    const inBlock = this.#table.readAgain(this.#key, block, (points) =>
-      pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1),
-    );
+    const lastOf = (points: PointColumns) => pointAt(points, firstAtOrAfter(points.times, beforeMs) - 1);
+    const endMs = Math.max(beforeMs, untilMs(block));
+    const inBlock = this.#table.readAgain(this.#key, block, lastOf, endMs);
     return inHead !== undefined && inHead.timeMs >= inBlock.timeMs ? inHead : inBlock;
   }
 
   #firstFrom(fromMs: number): Point | undefined {
     for (const part of this.#parts(fromMs, Infinity)) {
-      return this.#withPoints(part, true, (points) => pointAt(points, firstAtOrAfter(points.times, fromMs)));
+      const needs = { isKept: true, endMs: fromMs };
+      return this.#withPoints(part, needs, (points) => pointAt(points, firstAtOrAfter(points.times, fromMs)));
     }
     return undefined;
   }
 
   /**
    * Passes the points of a part to `use`, which must not keep their arrays or read others. The cache may keep
-   * the decoded block if `isKept`.
+   * the decoded block if `isKept`. Points after the first one at or after `endMs` may be missing.
    */
-  #withPoints<Result>(part: ReadPart, isKept: boolean, use: (points: PointColumns) => Result): Result {
+  #withPoints<Result>(
+    part: ReadPart,
+    { isKept, endMs }: { readonly isKept: boolean; readonly endMs: number },
+    use: (points: PointColumns) => Result,
+  ): Result {
     const block = wholeBlockOf(part);
     if (block === undefined) return use(this.#pointsOf(part));
     return isKept
-      ? this.#table.readAgain(this.#key, block, use)
-      : this.#table.readOnce(this.#key, block, use);
+      ? this.#table.readAgain(this.#key, block, use, endMs)
+      : this.#table.readOnce(this.#key, block, use, endMs);
   }
 
   #pointsOf(part: ReadPart): PointColumns {
