@@ -29,7 +29,7 @@ export interface ClusterScale {
 
 /** The generated points of the largest part take 40 GB of disk. */
 export const fullCluster: ClusterScale = {
-  ...{ scans: 3_000, warmScans: 1_000, records: 100_000, reads: 200 },
+  ...{ scans: 6_000, warmScans: 3_000, records: 100_000, reads: 200 },
   ...{ series: 1_000, growth: 10, pointsPerSeries: 1_000 },
 };
 export const quickCluster: ClusterScale = {

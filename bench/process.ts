@@ -80,16 +80,17 @@ function memoryOf({ child }: Pick<Started, "child">, what: string): number {
 
 /** Processor time of the process so far, in seconds (Linux counts it in hundredths). */
 export const processorSeconds = ({ child }: Pick<Started, "child">): number =>
-  secondsIn(readFileSync(`/proc/${child.pid}/stat`, "utf8"));
+  secondsIn(readFileSync(`/proc/${child.pid}/stat`, "utf8"))[0];
 
-/** That of the processes with this parent. */
+/** That of the processes with this parent, also of those that have ended. */
 export function processorSecondsOfChildren(parent: number): number {
-  let sum = 0;
+  const [own, withEnded] = secondsIn(readFileSync(`/proc/${parent}/stat`, "utf8"));
+  let sum = withEnded - own;
   for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const state = readFileSync(`/proc/${name}/stat`, "utf8");
-      if (Number(fieldsOf(state)[1]) === parent) sum += secondsIn(state);
+      if (Number(fieldsOf(state)[1]) === parent) sum += secondsIn(state)[0];
     } catch {
       // The process has ended.
     }
@@ -100,9 +101,10 @@ export function processorSecondsOfChildren(parent: number): number {
 /** From the state of the process on. */
 const fieldsOf = (state: string): readonly string[] => state.slice(state.lastIndexOf(") ") + 2).split(" ");
 
-function secondsIn(state: string): number {
-  const fields = fieldsOf(state);
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+/** Of the process alone, and together with its children that have ended. */
+function secondsIn(state: string): [number, number] {
+  const [user = 0, system = 0, ofUsers = 0, ofSystems = 0] = fieldsOf(state).slice(11, 15).map(Number);
+  return [(user + system) / 100, (user + system + ofUsers + ofSystems) / 100];
 }
 
 /** Bytes that the files below a folder take on disk. */

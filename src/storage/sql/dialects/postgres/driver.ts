@@ -145,7 +145,6 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    if (this.#state === "idle") throw new Error("broken invariant: statements run in a transaction");
     const values = parameters.map(parameterText);
     const isScript = values.length === 0 && sql.includes(";");
     const result = await this.#sendInTransaction(() =>
@@ -164,9 +163,12 @@ class PostgresConnection implements DatabaseConnection {
     return this.#waitingSinceMs <= timeMs;
   }
 
-  /** Sends the begin in one packet with the first statement, which shows its failure. */
+  /**
+   * Sends the begin in one packet with the first statement, which shows its failure. Outside of transactions,
+   * a statement is committed when its result comes.
+   */
   #sendInTransaction<Result>(query: () => Promise<Result>): Promise<Result> {
-    if (this.#state === "begun") return this.#send(query);
+    if (this.#state !== "about to begin") return this.#send(query);
     this.#state = "begun";
     const stream = streamOf(this.client);
     stream.cork();
