@@ -9,22 +9,27 @@ import { join } from "node:path";
 
 /** The module that is made of each source. */
 const targets = {
+  "inserts.ts": "src/resources/datapoints/inserts/insert-kernel-binary.ts",
   "kernels.ts": "src/storage/kernels-binary.ts",
   "lines.ts": "src/influx/line-kernel-binary.ts",
   "rows.ts": "src/lib/number-rows-binary.ts",
 } as const;
 export type KernelSource = keyof typeof targets;
+/** The module that sources import. */
+const shared = "digits.ts";
 
 const compiler = join(import.meta.dirname, "node_modules/assemblyscript/bin/asc.js");
 const options = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd"];
 const lineLength = 108;
 
-const pathOf = (source: KernelSource): string => join(import.meta.dirname, source);
+const pathOf = (source: string): string => join(import.meta.dirname, source);
 
-export const sourceHash = (source: KernelSource): string =>
-  createHash("sha256")
-    .update(readFileSync(pathOf(source)))
-    .digest("hex");
+/** Of a source, and of the shared module if it imports that. */
+export function sourceHash(source: KernelSource): string {
+  const text = readFileSync(pathOf(source), "utf8");
+  const imported = text.includes('from "./digits"') ? readFileSync(pathOf(shared), "utf8") : "";
+  return createHash("sha256").update(text).update(imported).digest("hex");
+}
 
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), "millrace-kernels-"));

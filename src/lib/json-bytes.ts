@@ -23,11 +23,6 @@ export const closeBracket = code("]");
 /** The JSON of a member's name, for `member`. */
 export const memberName = (name: string): Uint8Array => Uint8Array.from(Buffer.from(`"${name}"`));
 
-/** A number of nine digits with its sign and point, and the byte after it. */
-const numberBytesMax = 12;
-/** The digits of milliseconds from 2001-09-09 to 2286-11-20. */
-const timeDigits = 13;
-
 const powersOfTen = Float64Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 
 /** The bytes between two numbers or names, at the position where they were read part by part. */
@@ -35,13 +30,6 @@ export interface Gap {
   from: number;
   /** 0 until one was read. */
   length: number;
-}
-
-/** Columns of pairs, `count` of them filled. Pairs are added until the columns are full. */
-export interface Pairs {
-  readonly times: Float64Array;
-  readonly values: Float64Array;
-  count: number;
 }
 
 /** Whether JSON has the string unchanged, one byte a character. */
@@ -59,9 +47,6 @@ export class JsonBytes {
   at = 0;
   /** The start of the number or name that was read last. */
   start = 0;
-  /** The position of a time of 13 digits, and the value of its first eight; negative until one was read. */
-  #timeAt = -1;
-  #timeHead = 0;
 
   /** `names` caches the strings that `name` reads. */
   constructor(bytes: Buffer, names: StringCache) {
@@ -190,31 +175,7 @@ export class JsonBytes {
     if (digits > 15 || bytes[at] === dot || (bytes[at]! | 32) === smallE) return this.#fraction(start, at);
     this.at = at;
     const whole = digits <= 9 ? low : high * powersOfTen[digits - 9]! + low;
-    if (digits === timeDigits && first === start) this.#recordTime(start, whole);
     return first === start ? whole : -whole;
-  }
-
-  #recordTime(at: number, value: number): void {
-    this.#timeAt = at;
-    this.#timeHead = value - (value % 1e5);
-  }
-
-  /**
-   * Like `number`, for times in milliseconds. Between 2001 and 2286 they have 13 digits, and successive times
-   * mostly share the first eight, which are compared as one word.
-   */
-  time(): number {
-    const bytes = this.#bytes;
-    const at = this.at;
-    const known = this.#timeAt;
-    if (known < 0 || at + timeDigits >= bytes.length || !isSame(this.#view, at, known, 8))
-      return this.number();
-    const low = fiveDigits(bytes, at + 8);
-    const after = bytes[at + timeDigits]!;
-    if (low < 0 || (after ^ zero) <= 9 || after === dot || (after | 32) === smallE) return this.number();
-    this.start = at;
-    this.at = at + timeDigits;
-    return this.#timeHead + low;
   }
 
   /** Moves past the bytes of a gap, if they are here again. */
@@ -224,51 +185,6 @@ export class JsonBytes {
       return false;
     this.at = at + length;
     return true;
-  }
-
-  /**
-   * Adds pairs of a time and a number, like `time` and `number`, as long as the same gaps are between them,
-   * numbers are short, and times are not later than `latest`. It is a single loop over local variables,
-   * because method calls would cost more than the reading.
-   */
-  pairs(toTime: Gap, toValue: Gap, pairs: Pairs, latest: number): void {
-    const { times, values } = pairs;
-    const bytes = this.#bytes;
-    const view = this.#view;
-    const known = this.#timeAt;
-    const head = this.#timeHead;
-    const lengthMin = toTime.length + timeDigits + toValue.length + numberBytesMax;
-    if (known < 0 || toTime.length === 0) return;
-    let next = this.at;
-    for (let { count } = pairs; count < times.length && next + lengthMin <= bytes.length; ) {
-      const timeAt = next + toTime.length;
-      if (!isSame(view, next, toTime.from, toTime.length) || !isSame(view, timeAt, known, 8)) return;
-      const low = fiveDigits(bytes, timeAt + 8);
-      const timeEnd = timeAt + timeDigits;
-      if (low < 0 || head + low > latest || !isSame(view, timeEnd, toValue.from, toValue.length)) return;
-      const start = timeEnd + toValue.length;
-      const first = bytes[start] === minus ? start + 1 : start;
-      let at = first;
-      let sum = 0;
-      let digit = bytes[at]! ^ zero;
-      for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
-      const whole = at - first;
-      let decimals = 0;
-      if (bytes[at] === dot) {
-        digit = bytes[++at]! ^ zero;
-        for (; digit <= 9; digit = bytes[++at]! ^ zero) sum = (Math.imul(sum, 10) + digit) | 0;
-        decimals = at - first - whole - 1;
-        if (decimals === 0) return;
-      }
-      const isShort = whole > 0 && whole + decimals <= 9 && (bytes[at]! | 32) !== smallE;
-      if (!isShort || (bytes[first] === zero && whole > 1)) return;
-      const size = decimals === 0 ? sum : sum / powersOfTen[decimals]!;
-      times[count] = head + low;
-      values[count] = first === start ? size : -size;
-      next = at;
-      this.at = at;
-      pairs.count = ++count;
-    }
   }
 
   /** Moves past a plain string and the quote after it, if they are here. */
@@ -330,15 +246,4 @@ function isSame(view: DataView, at: number, known: number, length: number): bool
   for (let i = 0; i < last; i += 8)
     if (view.getFloat64(at + i, true) !== view.getFloat64(known + i, true)) return false;
   return view.getFloat64(at + last, true) === view.getFloat64(known + last, true);
-}
-
-/** The value of five digits; negative if they are not digits. */
-function fiveDigits(bytes: Buffer, at: number): number {
-  const a = bytes[at]! ^ zero;
-  const b = bytes[at + 1]! ^ zero;
-  const c = bytes[at + 2]! ^ zero;
-  const d = bytes[at + 3]! ^ zero;
-  const e = bytes[at + 4]! ^ zero;
-  if (a > 9 || b > 9 || c > 9 || d > 9 || e > 9) return -1;
-  return (((a * 10 + b) * 10 + c) * 10 + d) * 10 + e;
 }

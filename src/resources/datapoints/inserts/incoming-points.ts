@@ -3,11 +3,11 @@ import type { RequestContext } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { freeChunk } from "../../../lib/free-memory.ts";
 import { invariant } from "../../../lib/invariant.ts";
-import type { Pairs } from "../../../lib/json-bytes.ts";
 import { limits } from "../../../limits.ts";
 import type { PointBatch } from "../../../storage/points.ts";
 import type { SeriesKey, WritePlan } from "../../timeseries/timeseries.ts";
 import { type InsertColumns, tooManyPoints } from "./insert-buffers.ts";
+import type { RepeatedNames, RepeatedPoints } from "./insert-kernel.ts";
 
 /**
  * Runs of points, each of one series, in the order of the request. Numbers and strings have columns of their
@@ -70,11 +70,30 @@ export class IncomingPointsBuilder {
     columns.count += 1;
   }
 
-  /** The columns of numbers, with space for more. */
-  numbers(): Pairs {
+  /** How many numbers may be added at once. */
+  space(): number {
     const columns = this.#columns;
-    if (columns.count > columns.times.length / 2) columns.growPoints();
-    return columns;
+    const { count } = columns;
+    if (count > columns.times.length / 2 && count <= limits.pointsPerWriteMax) columns.growPoints();
+    return columns.times.length - count;
+  }
+
+  /**
+   * Adds at most `space` numbers. The runs that end among them are those of the expected keys. The last run
+   * has not ended.
+   */
+  addRepeated({ times, values, ends }: RepeatedPoints): void {
+    const columns = this.#columns;
+    const { count } = columns;
+    columns.times.set(times, count);
+    columns.values.set(values, count);
+    columns.count = count + times.length;
+    while (this.#runs + ends.length > columns.numberEnds.length) columns.growRuns();
+    for (let i = 0; i < ends.length; i += 1) {
+      columns.numberEnds[this.#runs + i] = count + ends[i]!;
+      columns.stringEnds[this.#runs + i] = this.#strings.length;
+    }
+    this.#runs += ends.length;
   }
 
   addString(timeMs: number, value: string): void {
@@ -86,6 +105,14 @@ export class IncomingPointsBuilder {
   /** The likely name of the run after the next `ahead` runs. It has no character that JSON escapes. */
   expectedKey(ahead = 0): string | undefined {
     return this.#earlierKeys?.[this.#runs + ahead] as string | undefined;
+  }
+
+  /**
+   * The names that likely follow the run of `key`, which has not ended, and the index of the first of them.
+   */
+  expectedKeysAfter(key: SeriesKey | undefined): RepeatedNames | undefined {
+    const keys = this.#earlierKeys;
+    return keys !== undefined && keys[this.#runs] === key ? { keys, next: this.#runs + 1 } : undefined;
   }
 
   /** Ends the run of the points added since the last one. */

@@ -1,17 +1,18 @@
-// Owns the memory that the decoder of inserts uses again: growing columns, and the names of series.
+// Owns the memory that the decoder of inserts uses again: growing columns, names, and that of its kernel.
 import { fail } from "../../../errors.ts";
-import type { Pairs } from "../../../lib/json-bytes.ts";
 import { StringCache } from "../../../lib/string-cache.ts";
 import { limits } from "../../../limits.ts";
+import { InsertKernel } from "./insert-kernel.ts";
 
 /** The server has one. Only decoders that never wait may use it, since every other insert uses it as well. */
 export class InsertBuffers {
   readonly columns = new InsertColumns();
   readonly names = new StringCache();
+  readonly kernel = new InsertKernel();
 }
 
 /** An insert whose decoder waits needs columns of its own. */
-export class InsertColumns implements Pairs {
+export class InsertColumns {
   /** The builder that uses the columns. A builder that finishes must still be it. */
   user: unknown;
   times = new Float64Array(16_384);

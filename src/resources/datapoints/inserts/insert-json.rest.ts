@@ -8,6 +8,7 @@ import type { BodyWork } from "../../../rest/route.ts";
 import type { SeriesKey } from "../../timeseries/timeseries.ts";
 import { type IncomingPoints, IncomingPointsBuilder, type InsertContext } from "./incoming-points.ts";
 import { InsertColumns } from "./insert-buffers.ts";
+import type { Gaps, InsertKernel } from "./insert-kernel.ts";
 
 /**
  * The points of `{"items":[{"timestamp","value"},...]}` for the series `key`, or without `key` those of
@@ -29,10 +30,18 @@ export async function decodeInsert(
 /** The points of a body in the usual form; `undefined` for any other body, valid or not. */
 function scanInsert(ctx: InsertContext, body: Buffer, key?: SeriesKey): IncomingPoints | undefined {
   const builder = new IncomingPointsBuilder(ctx);
-  const scan = new InsertScanner(new json.JsonBytes(body, ctx.insertBuffers.names), builder);
+  const { names, kernel } = ctx.insertBuffers;
+  const scan = new InsertScanner(body, { bytes: new json.JsonBytes(body, names), builder, kernel });
   const isUsual = key === undefined ? scan.many() : scan.one(key);
   return isUsual ? builder.finish(key === undefined ? fieldOfMany : fieldOfOne) : undefined;
 }
+
+/** Shorter rests of a body are read faster without the kernel. */
+const kernelBytesMin = 256;
+/**
+ * The kernel cannot read some forms of numbers. After so many scans in a row without a point it is not used.
+ */
+const kernelMissesMax = 8;
 
 const itemsName = json.memberName("items");
 const timestampName = json.memberName("timestamp");
@@ -50,6 +59,7 @@ const tagIdName = json.memberName("tagId");
  * it reads them part by part, and from then on compares them as a whole.
  */
 class InsertScanner {
+  readonly #body: Buffer;
   readonly #json: json.JsonBytes;
   readonly #builder: IncomingPointsBuilder;
   /**
@@ -60,14 +70,31 @@ class InsertScanner {
   #nameEnd = 0;
   /** The end of the last point's value; 0 if there is none, or if the time follows the value. */
   #valueEnd = 0;
-  readonly #timeToValue: json.Gap = { from: 0, length: 0 };
-  readonly #valueToTime: json.Gap = { from: 0, length: 0 };
-  readonly #valueToName: json.Gap = { from: 0, length: 0 };
-  readonly #nameToTime: json.Gap = { from: 0, length: 0 };
+  readonly #gaps: Gaps = {
+    valueToTime: { from: 0, length: 0 },
+    timeToValue: { from: 0, length: 0 },
+    valueToName: { from: 0, length: 0 },
+    nameToTime: { from: 0, length: 0 },
+  };
+  readonly #kernel: InsertKernel;
+  /** Whether the kernel has these gaps. */
+  #hasGaps = false;
+  /** How many more times the kernel may find no point. */
+  #kernelMisses = kernelMissesMax;
 
-  constructor(bytes: json.JsonBytes, builder: IncomingPointsBuilder) {
-    this.#json = bytes;
-    this.#builder = builder;
+  constructor(
+    body: Buffer,
+    parts: {
+      readonly bytes: json.JsonBytes;
+      readonly builder: IncomingPointsBuilder;
+      readonly kernel: InsertKernel;
+    },
+  ) {
+    this.#body = body;
+    this.#json = parts.bytes;
+    this.#builder = parts.builder;
+    this.#kernel = parts.kernel;
+    this.#kernel.begin();
   }
 
   one(key: SeriesKey): boolean {
@@ -100,6 +127,7 @@ class InsertScanner {
       if (this.#name === undefined || !this.#json.take(json.comma)) return false;
       if (!(this.#json.member(datapointsName) && this.#points())) return false;
     } else {
+      this.#name = undefined;
       if (!(this.#json.member(datapointsName) && this.#points() && this.#json.take(json.comma))) return false;
       this.#name = this.#memberOfName() ? this.#json.name(this.#builder.expectedKey()) : undefined;
     }
@@ -145,34 +173,63 @@ class InsertScanner {
     const { start: timeAt, at: timeEnd } = this.#json;
     if (!(this.#json.take(json.comma) && this.#json.member(valueName))) return false;
     if (!this.#add(time, this.#json.number())) return false;
-    recordGap(this.#timeToValue, timeEnd, this.#json.start);
-    if (!isFirst && this.#valueEnd > 0) recordGap(this.#valueToTime, this.#valueEnd, timeAt);
+    const { valueToTime, timeToValue, valueToName, nameToTime } = this.#gaps;
+    recordGap(timeToValue, timeEnd, this.#json.start);
+    if (!isFirst && this.#valueEnd > 0) recordGap(valueToTime, this.#valueEnd, timeAt);
     if (isFirst && this.#nameEnd > 0) {
-      recordGap(this.#nameToTime, this.#nameEnd, timeAt);
-      if (this.#valueEnd > 0) recordGap(this.#valueToName, this.#valueEnd, this.#nameAt);
+      recordGap(nameToTime, this.#nameEnd, timeAt);
+      if (this.#valueEnd > 0) recordGap(valueToName, this.#valueEnd, this.#nameAt);
     }
+    this.#hasGaps = false;
     do this.#valueEnd = this.#json.at;
-    while (this.#nextPointByGaps());
+    while (this.#nextPointsByKernel() || this.#nextPointByGaps());
     this.#json.at = this.#valueEnd;
     return true;
   }
 
+  /** Reads as many further points as the kernel can, and the names of their series. */
+  #nextPointsByKernel(): boolean {
+    const { at } = this.#json;
+    if (this.#kernelMisses === 0 || this.#body.length - at < kernelBytesMin) return false;
+    const most = this.#builder.space();
+    if (most === 0) return false;
+    if (!this.#hasGaps && !this.#setGaps()) return false;
+    const names = this.#builder.expectedKeysAfter(this.#name);
+    const points = this.#kernel.scan(this.#body, { at, names, most });
+    if (points === undefined) {
+      this.#kernelMisses -= 1;
+      return false;
+    }
+    this.#kernelMisses = kernelMissesMax;
+    this.#builder.addRepeated(points);
+    if (points.ends.length > 0) this.#name = this.#builder.expectedKey();
+    this.#json.at = points.at;
+    return true;
+  }
+
+  #setGaps(): boolean {
+    const { valueToTime, valueToName } = this.#gaps;
+    if (valueToTime.length + valueToName.length === 0) return false;
+    this.#hasGaps = this.#kernel.setGaps(this.#body, this.#gaps);
+    if (!this.#hasGaps) this.#kernelMisses = 0;
+    return this.#hasGaps;
+  }
+
   /** Reads further points of the series, or the first point of the next one, by the recorded gaps. */
   #nextPointByGaps(): boolean {
-    if (this.#json.repeat(this.#valueToTime)) {
-      const time = this.#json.time();
-      if (!(this.#json.repeat(this.#timeToValue) && this.#add(time, this.#json.number()))) return false;
-      this.#json.pairs(this.#valueToTime, this.#timeToValue, this.#builder.numbers(), timeMsMax);
-      return true;
+    const { valueToTime, timeToValue, valueToName, nameToTime } = this.#gaps;
+    if (this.#json.repeat(valueToTime)) {
+      const time = this.#json.number();
+      return this.#json.repeat(timeToValue) && this.#add(time, this.#json.number());
     }
-    if (!this.#json.repeat(this.#valueToName)) return false;
+    if (this.#name === undefined || !this.#json.repeat(valueToName)) return false;
     const name = this.#json.name(this.#builder.expectedKey(1));
-    if (name === undefined || !this.#json.repeat(this.#nameToTime)) return false;
-    const time = this.#json.time();
-    if (!this.#json.repeat(this.#timeToValue)) return false;
+    if (name === undefined || !this.#json.repeat(nameToTime)) return false;
+    const time = this.#json.number();
+    if (!this.#json.repeat(timeToValue)) return false;
     const value = this.#json.number();
     if (!isPoint(time, value)) return false;
-    this.#builder.endRun(this.#name!);
+    this.#builder.endRun(this.#name);
     this.#name = name;
     this.#builder.addNumber(time, value);
     return true;

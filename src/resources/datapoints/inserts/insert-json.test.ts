@@ -80,8 +80,16 @@ function isSameRun(a: Run, b: Run): boolean {
   );
 }
 
-/** Both as the insert of one series and of many. */
+/** The kernel does not read the last bytes of a body: JSON may end with blanks. */
+const blanks = Buffer.alloc(300, " ");
+
+/** Both as the insert of one series and of many, to its end by the kernel and not. */
 async function check(body: Buffer): Promise<void> {
+  await checkAsItIs(body);
+  await checkAsItIs(Buffer.concat([body, blanks]));
+}
+
+async function checkAsItIs(body: Buffer): Promise<void> {
   for (const key of ["x", undefined]) {
     const expected = plainInsert(body, key);
     const result = await found(elsewhere(body), key);
@@ -280,6 +288,79 @@ test("numbers of every length before and after the decimal point", async () => {
       };
       await checkText(`{"items":[${Array.from({ length: each }, row).join(",")}]}`);
     }
+});
+
+/** 19 digits of a decimal, in `{}` or `{}.{}`, and the next decimal of as many digits. */
+function digitsAround(numerator: bigint, denominator: bigint): string[] {
+  const whole = numerator / denominator;
+  const decimals = 19 - `${whole}`.length;
+  if (decimals < 1 || decimals > 18) return [];
+  const scaled = (numerator * 10n ** BigInt(decimals)) / denominator;
+  return [scaled, scaled + 1n].map((all) => {
+    const text = `${all}`.padStart(decimals + 1, "0");
+    return `${text.slice(0, -decimals)}.${text.slice(-decimals)}`;
+  });
+}
+
+test("decimals next to the middle of two doubles are rounded to the nearest one", async () => {
+  const random = randomFrom(seed);
+  const values: string[] = [];
+  while (values.length < (isLong ? 400_000 : 8000)) {
+    // The middle of two neighbours is (2 m + 1) / 2^(e + 1).
+    const m = BigInt(2 ** 52 + Math.floor(random() * 2 ** 52));
+    const exponent = BigInt(Math.floor(random() * 60));
+    values.push(...digitsAround(2n * m + 1n, 2n ** (exponent + 1n)));
+    const short = `${random() * 10 ** Math.floor(random() * 18)}`;
+    values.push(/e/.test(short) ? "1" : short, `-7.${`${random()}`.slice(2, 20)}`);
+  }
+  for (let at = 0; at < values.length; at += 1000) {
+    const rows = values
+      .slice(at, at + 1000)
+      .map((value, i) => `{"timestamp":${1.7e12 + i},"value":${value}}`);
+    await checkText(`{"items":[${rows.join(",")}]}`);
+  }
+});
+
+test("a body that is longer than the memory of the kernel, which ends at any byte of a point", async () => {
+  const row = (_: unknown, i: number) => {
+    const name = `series.${i % 900}`;
+    return `{"name":"${name}","datapoints":[{"timestamp":${1.7e12 + i},"value":${-i / 8}}]}`;
+  };
+  const items = Array.from({ length: 3600 }, row);
+  for (let more = 0; more < 90; more++)
+    if (isTurn()) await checkText(`{"items":[${items.with(10, items[10] + " ".repeat(more)).join(",")}]}`);
+});
+
+test("cycles of the same names, in which some are spelled in another way, missing, or twice", async () => {
+  const random = randomFrom(seed);
+  const names = Array.from({ length: 40 }, (_, i) => `${"n".repeat(1 + (i % 20))}${i}`);
+  const item = (name: string) =>
+    `{"name":${name},"datapoints":[{"timestamp":1780272000000,"value":${Math.floor(random() * 1e4) / 100}}]}`;
+  const spelled = (name: string) => {
+    const odd = [
+      ...[`"\\u006e${name.slice(1)}"`, `"${name}x"`, `"${name.slice(1)}"`, `"${name}" `, ` "${name}"`],
+      ...[`"${name}","id":1`, "1", "null", `"${name}","name":"n"`],
+    ];
+    return item(random() < 0.02 ? odd[Math.floor(random() * odd.length)]! : `"${name}"`);
+  };
+  const noName = '{"datapoints":[{"timestamp":1780272000000,"value":1}]}';
+  for (let round = 0; round < (isLong ? 20_000 : 300); round++) {
+    const all = names.flatMap((name) => {
+      const draw = random();
+      if (draw < 0.002) return [noName];
+      return draw < 0.01 ? [] : draw < 0.02 ? [spelled(name), spelled(name)] : [spelled(name)];
+    });
+    await checkText(`{"items":[${all.join(",")}]}`);
+  }
+});
+
+test("an item without a name after items with one is refused, whatever comes after it", async () => {
+  const item = (members: string) => `{${members}}`;
+  const points = `"datapoints":[${point}]`;
+  const usual = ["a", "b", "c"].map((name) => item(`"name":"${name}",${points}`));
+  const last = item(`"name":"c",${points},"name":"d"`);
+  for (const end of [last, item(`"name":"c",${points}`), item(points)])
+    await checkText(`{"items":[${[...usual, item(points), end].join(",")}]}`);
 });
 
 const keyTexts = [
