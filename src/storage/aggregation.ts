@@ -78,8 +78,6 @@ export function summaryNeeds({ aggregates }: Pick<AggregateQuery, "aggregates">)
 const field = { startMs: 0, endMs: 1, bucketMs: 2, lastMs: 7, lastValue: 8, completedByMs: 9, nextMs: 10 };
 const integer = { wants: 6, functions: 7, rowsAt: 8, capacity: 9, rows: 10, hasLast: 11 };
 const stateBytes = 27 * Float64Array.BYTES_PER_ELEMENT;
-/** Rows for which space is made at first. */
-const rowsMin = 64;
 /** The functions have the numbers of this order. */
 const functionOrder: readonly BucketValue[] = [...aggregateNames, ...bucketDetails];
 
@@ -106,6 +104,8 @@ export class Aggregation {
   readonly #integers: Int32Array;
   /** Rows for which the memory of the kernels has space. */
   readonly #capacity: number;
+  /** Rows for which space is made at first: all of the range, if they are not too many. */
+  readonly #firstSpace: number;
   /** The times of complete rows, then the values of each function: each column has the same space. */
   #buffer: Float64Array = new Float64Array();
   #space = 0;
@@ -126,6 +126,7 @@ export class Aggregation {
     this.#integers = new Int32Array(this.#state.buffer);
     const rowBytes = Float64Array.BYTES_PER_ELEMENT * (1 + aggregates.length);
     this.#capacity = Math.floor((aggregationBytes - this.#state.length) / rowBytes);
+    this.#firstSpace = Math.min(limit, this.#capacity, Math.ceil((endMs - startMs) / bucketMs));
     this.#doubles.set([startMs, endMs, bucketMs]);
     this.#doubles[field.lastMs] = this.#doubles[field.lastValue] = Number.NaN;
     this.#doubles[field.completedByMs] = -Infinity;
@@ -188,7 +189,8 @@ export class Aggregation {
       this.#kernels.finishAggregation(this.#state, after);
       added = this.#takeRows();
     }
-    return columnsOf(this.#copiedTo(this.#rows), { rows: this.#rows, functions: this.#functions });
+    const buffer = this.#rows === this.#space ? this.#buffer : this.#copiedTo(this.#rows);
+    return columnsOf(buffer, { rows: this.#rows, functions: this.#functions });
   }
 
   #begin(): void {
@@ -205,7 +207,7 @@ export class Aggregation {
     const found = this.#kernels.numbersAt(this.#integers[integer.rowsAt]!, columns * capacity);
     const after = this.#rows + rows;
     if (after > this.#space) {
-      const space = Math.max(rowsMin, after, 2 * this.#space);
+      const space = Math.max(this.#firstSpace, after, 2 * this.#space);
       this.#buffer = this.#copiedTo(space);
       this.#space = space;
     }

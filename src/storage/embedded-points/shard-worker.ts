@@ -5,7 +5,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { Failure, fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { Kernels } from "../kernels.ts";
-import type { PointColumns } from "../points.ts";
+import type { AggregateColumns, PointColumns } from "../points.ts";
 import { Shard } from "./shard.ts";
 import type {
   CallMessage,
@@ -25,6 +25,8 @@ import { viewOf } from "./shared-ring.ts";
 const headsToFlushMax = 32;
 /** A call that takes longer costs far more than a message, which takes 20 to 50 us on both sides. */
 const longCallMs = 1;
+/** Moving the buffer of a result costs less than copying so many bytes twice. */
+const movedBytesMin = 2 ** 14;
 /** Length of a slice of help for another shard. A call to this shard waits for it. */
 const helpSliceMs = 2;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
@@ -74,7 +76,7 @@ class ShardWorker {
   readonly #handlers: CallHandlers = {
     open: (_, id) => this.#sendResult(id, this.#shard.flushedSequence),
     scan: (query, id) => this.#sendColumns(id, this.#shard.scan(query)),
-    aggregate: (query, id) => this.#sendResult(id, this.#shard.aggregate(query)),
+    aggregate: (query, id) => this.#sendBuckets(id, this.#shard.aggregate(query)),
     latest: (query, id) => this.#sendResult(id, this.#shard.latest(query)),
     oldPoints: (input, id) => this.#sendResult(id, this.#shard.oldPoints(input)),
     stats: (_, id) => this.#sendResult(id, this.#shard.stats()),
@@ -209,6 +211,12 @@ class ShardWorker {
   /** Transfers the times; a column of numbers shares their buffer, so it moves with them. */
   #sendColumns(id: number, { times, values }: PointColumns): void {
     this.#reply({ kind: "result", id, result: { times, values } }, times.buffer as ArrayBuffer);
+  }
+
+  /** All columns share one buffer. */
+  #sendBuckets(id: number, result: AggregateColumns): void {
+    const buffer = result.times.buffer as ArrayBuffer;
+    this.#reply({ kind: "result", id, result }, buffer.byteLength < movedBytesMin ? undefined : buffer);
   }
 
   #sendFailure(id: number, error: unknown): void {
