@@ -76,6 +76,8 @@ export interface Expressions {
   sortable(number: SqlExpression): SqlExpression;
   /** The id of the record at a place. */
   idAt(place: SqlExpression): SqlExpression;
+  /** An aggregate: all integers of a column as text, with commas between them. */
+  joined(integers: SqlExpression): SqlExpression;
   /** The condition of `placesWithWords` for one record. */
   hasWords(table: AnyTable, query: WordQuery): Condition;
   /**

@@ -11,7 +11,7 @@
 import { sql } from "kysely";
 import { foldCase, wellFormed } from "../../lib/text.ts";
 import { conjunctsOf } from "../../query/conjuncts.ts";
-import { and, type Filter } from "../../query/filter.ts";
+import { and, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { RankedQuery } from "../catalog.ts";
 import { columnRef, recordsWhere, type Subject, wordQueryOf } from "./compile-filter.ts";
@@ -40,19 +40,41 @@ function conditionsOf({ table, expressions }: Subject, { field, text }: Rank) {
   return { equal, begins: expressions.textHas(value, term, "start") };
 }
 
+/** The ids of the best records, best first; or the filter of the records to rank, if all can be ranked. */
+type Best = { readonly ids: number[] } | { readonly ids?: undefined; readonly filter: Filter };
+
+/** So many ids are named in a statement instead of being found a second time. */
+const namedMax = 200;
+
 /**
- * The ids of the best records, best first; undefined when another order than that of ids decides among
- * equals, or when those that have the words are so few that all can be ranked.
+ * The best records, if they are many that have the words, and the order of ids decides among equals. With few
+ * such records, the filter names them: in PostgreSQL, finding those with words that many records have takes
+ * most of the time.
  */
-export async function bestIds(
-  db: Db,
-  subject: Subject,
-  { filter, rank, order, limit, offset }: RankedQuery,
-): Promise<number[] | undefined> {
+export async function bestOf(db: Db, subject: Subject, question: RankedQuery): Promise<Best> {
+  const { filter, rank, order } = question;
   const hits = hitsOf(filter, subject);
   const isById = order[0]?.field === "id" && order[0].direction === "ascending";
-  if (!hits || !isById || rank.length === 0) return undefined;
-  if (!(await isMore(db, hits, subject.scanLimits.rankedMax))) return undefined;
+  if (!hits || !isById || rank.length === 0) return { filter };
+  const { expressions, scanLimits } = subject;
+  const most = scanLimits.rankedMax + 1;
+  const { rows } = await sql<{ count: number; ids?: string | null }>`
+    select count(*) as count, case when count(*) <= ${namedMax} then ${expressions.joined(sql`id`)} end as ids
+    from (select ${expressions.idAt(sql`place`)} as id from ${hits} lookup limit ${most}) found
+  `.execute(db);
+  const { count, ids } = rows[0]!;
+  if (count === most) return { ids: await bestIds(db, subject, question, hits) };
+  if (count > namedMax) return { filter };
+  const named = oneOf("id", ids ? ids.split(",").map(Number) : []);
+  return { filter: and(named, ...conjunctsOf(filter).filter((part) => !isHit(part, subject))) };
+}
+
+async function bestIds(
+  db: Db,
+  subject: Subject,
+  { filter, rank, limit, offset }: RankedQuery,
+  hits: SqlExpression,
+): Promise<number[]> {
   const levels = await Promise.all(rank.map((one) => levelsOf(db, subject, one)));
   const { table, expressions } = subject;
   const id = columnRef(table, "id");
@@ -112,6 +134,10 @@ function hitsOf(filter: Filter, { table, tenant, expressions }: Subject): SqlExp
     .filter(({ words }) => words.length > 0);
   return queries.length > 0 ? expressions.placesWithWords(table, tenant, queries) : undefined;
 }
+
+/** Whether the positions of `hitsOf` meet this part of the filter. */
+const isHit = (part: Filter, { table }: Subject): boolean =>
+  part.kind === "words" && wordQueryOf(part, table).words.length > 0;
 
 /** Every combination of a level of each rank, best first. */
 function tiersOf(levels: readonly (readonly Level[])[]): Level[][] {

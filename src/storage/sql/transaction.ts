@@ -26,7 +26,7 @@ import { columnRef, linksToOneOf, recordsWhere, type ScanLimits, type Subject } 
 import type { Database, Db, SqlExpression, Values } from "./dialect.ts";
 import { orderList, pageRanges, sortedBy } from "./keyset.ts";
 import { readInOrder } from "./ordered-read.ts";
-import { bestIds, rankTerm, scanOf } from "./ranked-search.ts";
+import { bestOf, rankTerm, scanOf } from "./ranked-search.ts";
 import { columnOf, comparingAt, decodeRows, projectColumn, storedValue } from "./tables.ts";
 
 const highestId = (rows: readonly Stored[]): number => rows.reduce((id, row) => Math.max(id, row.id), 0);
@@ -92,10 +92,10 @@ export class SqlTransaction implements CatalogWriter {
   }
 
   async search<Row extends object>(table: Table<Row>, question: RankedQuery): Promise<Row[]> {
-    const { filter, rank, order, limit, offset, bound } = question;
+    const { rank, order, limit, offset, bound } = question;
     const subject = this.#subject(table);
-    const best = await bestIds(this.#db, subject, question);
-    if (best) return this.#getWithin(table, best, bound);
+    const best = await bestOf(this.#db, subject, question);
+    if (best.ids) return this.#getWithin(table, best.ids, bound);
     const part = sql`limit ${limit} offset ${offset}`;
     const scan = await scanOf(this.#db, subject, question);
     const near =
@@ -105,7 +105,7 @@ export class SqlTransaction implements CatalogWriter {
       ));
     if (Array.isArray(near)) return near;
     const terms = sql.join([...rank.map((one) => rankTerm(subject, one)), sortedBy(table, order)]);
-    const where = recordsWhere(filter, rank.length > 0 ? { ...subject, oneByOne: ["links"] } : subject);
+    const where = recordsWhere(best.filter, rank.length > 0 ? { ...subject, oneByOne: ["links"] } : subject);
     return this.#select<Row>(table, sql`where ${where} order by ${terms} ${part}`, { bound });
   }
 

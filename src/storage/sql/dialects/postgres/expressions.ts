@@ -129,6 +129,7 @@ export function expressionsWith(fold: string): Expressions {
     },
     sortable: (number) => number,
     idAt: (place) => place,
+    joined: (integers) => sql`string_agg(${integers}::text, ',')`,
     hasWords: (table, query) => hasWords(table, [query]),
     startsAs(text, term, how) {
       const startOf = (one: SqlExpression) => sql`left(${folded(one)}, ${sql.lit(startLengthIndexed)})`;

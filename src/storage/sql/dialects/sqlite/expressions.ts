@@ -82,6 +82,7 @@ export const expressions: Expressions = {
   },
   sortable: (number) => spelled(sortableNumber, number),
   idAt: (place) => sql`(${place} & ${sql.raw(idsBelow)})`,
+  joined: (integers) => sql`group_concat(${integers})`,
   hasWords(table, { fields, words }) {
     const texts = fields.map((field) => columnRef(table, field));
     return sql`has_words(${words.join(" ")}, ${sql.join(texts)})`;
