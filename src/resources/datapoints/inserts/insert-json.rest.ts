@@ -68,7 +68,10 @@ class InsertScanner {
   #name: string | undefined;
   #nameAt = 0;
   #nameEnd = 0;
-  /** The end of the last point's value; 0 if there is none, or if the time follows the value. */
+  /**
+   * The end of the last point's value; 0 if there is none, if the time follows the value, or if a name
+   * followed the point.
+   */
   #valueEnd = 0;
   readonly #gaps: Gaps = {
     valueToTime: { from: 0, length: 0 },
@@ -130,6 +133,8 @@ class InsertScanner {
       this.#name = undefined;
       if (!(this.#json.member(datapointsName) && this.#points() && this.#json.take(json.comma))) return false;
       this.#name = this.#memberOfName() ? this.#json.name(this.#builder.expectedKey()) : undefined;
+      // The bytes from here to the next name include this name, so they are no gap.
+      this.#valueEnd = 0;
     }
     if (this.#name === undefined || !this.#json.take(json.closeBrace)) return false;
     this.#builder.endRun(this.#name);

@@ -363,6 +363,21 @@ test("an item without a name after items with one is refused, whatever comes aft
     await checkText(`{"items":[${[...usual, item(points), end].join(",")}]}`);
 });
 
+test("an item with a second name gets the points of the last one, also if a name before it did", async () => {
+  const item = (members: string) => `{${members}}`;
+  const points = `"datapoints":[${point}]`;
+  const named = (name: string) => item(`"name":"${name}",${points}`);
+  const nameLast = item(`${points},"name":"a"`);
+  const renamed = item(`"name":"b",${points},"name":"a"`);
+  const others = Array.from({ length: 12 }, (_, i) => named(`c${i}`));
+  for (const items of [
+    [renamed, named("c")],
+    [renamed, ...others],
+    [named("x"), renamed, ...others],
+  ])
+    for (let cycle = 0; cycle < 2; cycle++) await checkText(`{"items":[${[nameLast, ...items].join(",")}]}`);
+});
+
 const keyTexts = [
   ...[
     '"a"',
