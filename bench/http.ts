@@ -79,6 +79,7 @@ export class Connection {
     if (!response) return true;
     const { resolve } = this.#settle ?? {};
     this.#settle = undefined;
+    if (this.#reader.isLast) this.#socket.destroy();
     resolve?.(response);
     return true;
   }
@@ -99,6 +100,12 @@ class ResponseReader {
   #bodyEnd = 0;
   /** Where the next chunk begins; undefined where the end is known from the head. */
   #chunk: number | undefined;
+  #isLast = false;
+
+  /** Whether the server closes the connection after this response. */
+  get isLast(): boolean {
+    return this.#isLast;
+  }
 
   begin(): void {
     this.#length = 0;
@@ -136,6 +143,7 @@ class ResponseReader {
     const head = this.#bytes.toString("latin1", 0, end).toLowerCase();
     this.#status = Number(head.slice(9, 12));
     this.#bodyFrom = end + 4;
+    this.#isLast = /\r\nconnection: *close/.test(head);
     const isChunked = /\r\ntransfer-encoding: *chunked/.test(head);
     this.#chunk = isChunked ? this.#bodyFrom : undefined;
     const length = isChunked ? 0 : Number(/\r\ncontent-length: *(\d+)/.exec(head)?.[1] ?? 0);

@@ -6,10 +6,11 @@ import { pathToFileURL } from "node:url";
 import { type Plugin, rolldown } from "rolldown";
 import { type BundleName, bundleFolder, bundleSources, inputLine } from "../src/current-bundle.ts";
 
-/** The threads that every start needs; the program starts them from its bundle. */
+/** The threads that a start needs; the program starts them from its bundle. */
 const threadSources = [
   "src/storage/embedded-points/shard-worker.ts",
   "src/storage/sql/dialects/sqlite/worker.ts",
+  "src/front/front-worker.ts",
 ];
 
 /** npm writes it at each change of the installed packages. */

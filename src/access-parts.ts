@@ -10,7 +10,8 @@ import type { Catalog } from "./storage/catalog.ts";
 
 /** The keys and rights of the catalog of a data folder with this secret. */
 export function accessOf(
-  parts: Pick<Services, "ids" | "system"> & Partial<Pick<Services, "lease">> & { readonly catalog: Catalog },
+  parts: Pick<Services, "ids" | "system"> &
+    Partial<Pick<Services, "lease">> & { readonly catalog: Catalog; readonly version?: Int32Array },
   secret: Uint8Array,
 ): Pick<Services, "keys" | "rights" | "sessions"> {
   const rights = new Rights({

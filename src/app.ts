@@ -3,41 +3,40 @@ import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { adoptKeys } from "./access/administrators.ts";
-import { Generations } from "./access/generations.ts";
+import { Generations, sharedGenerations } from "./access/generations.ts";
 import { KeyUses } from "./access/key-limits.ts";
 import { accessOf } from "./access-parts.ts";
 import { openAudit, startAuditWork } from "./audit-parts.ts";
 import { openAuthenticators } from "./authenticators.ts";
-import { BackupHistory } from "./backup/backup-history.ts";
 import { measureBackups } from "./backup/backup-metrics.ts";
-import type { BackupPlan } from "./backup/backup-plan.ts";
 import { addBackups } from "./backup/backup-routes.ts";
-import { Backups, type BackupsOptions, outsideOfFolder, refuseNested } from "./backup/backups.ts";
+import type { Backups } from "./backup/backups.ts";
 import { holdable } from "./backup/held-blobs.ts";
-import { Increments, type IncrementsOptions } from "./backup/increments.ts";
-import { ScheduledBackups } from "./backup/scheduled-backups.ts";
+import type { ScheduledBackups } from "./backup/scheduled-backups.ts";
+import { openBackups } from "./backup-parts.ts";
 import { isShared, openIds } from "./catalog-backend.ts";
 import { Computing } from "./compute/computing.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { refuseWhileCopied } from "./copy/copy-record.ts";
 import { currentBundle } from "./current-bundle.ts";
-import { StartRefused } from "./data-folder.ts";
 import type { DataStores } from "./data-stores.ts";
 import { startDemoThread } from "./demo/demo-thread.ts";
 import { processDrawingReader } from "./drawing-reader/process-reader.ts";
+import { type FrontThreads, openFrontThreads, type SharedMemory } from "./front/front-threads.ts";
 import { unlessFull } from "./full-disk.ts";
 import { ServedPaths } from "./http/allowed-methods.ts";
 import { addConsole } from "./http/console.ts";
 import { HeldRequests } from "./http/held-requests.ts";
-import { addInflux, influxProtocol } from "./http/influx-routes.ts";
+import { addInflux } from "./http/influx-routes.ts";
 import { addLinkRoutes } from "./http/link-routes.ts";
 import { createMetrics, type Metrics, measureComputing, measureWritePlans } from "./http/metrics.ts";
-import { addOAuth, oauthProtocol } from "./http/oauth.ts";
-import { addOData, odataProtocol } from "./http/odata-routes.ts";
+import { addOAuth } from "./http/oauth.ts";
+import { addOData } from "./http/odata-routes.ts";
 import { addOpenRoutes } from "./http/open-routes.ts";
 import { addDescription, addHealth, addMetrics, Refusals } from "./http/operations.ts";
 import type { Kernel } from "./http/pipeline.ts";
+import { protocols } from "./http/protocols.ts";
 import { openReadTurns } from "./http/read-turns.ts";
 import { memoryOf, type ResponseBounds, usualBounds } from "./http/request-memory.ts";
 import { addRoutes } from "./http/rest-routes.ts";
@@ -53,12 +52,12 @@ import { limits } from "./limits.ts";
 import { closeWithin, listenAt } from "./listening.ts";
 import { type HostedModels, openModelHosting } from "./model-hosting.ts";
 import { pageBuffers } from "./odata/service.ts";
+import { ensureOwnProject, type FirstAccess } from "./own-project.ts";
 import { cursorSigner } from "./query/cursor.ts";
 import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
 import { RunningDemos } from "./resources/demo/running-demos.ts";
 import { deleteExpiredUploads, finishRemovals, unlessAway } from "./resources/files/removals.ts";
-import { ensureProject } from "./resources/projects/projects.ts";
 import { startRetention } from "./resources/retention/runs.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
@@ -69,33 +68,27 @@ import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./re
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import { processSqlRunner } from "./sql-runner/process-runner.ts";
 import type { Catalog } from "./storage/catalog.ts";
-import { isCopyable } from "./storage/points.ts";
 import { readOnlyBlobs, readOnlyCatalog, readOnlyPoints } from "./storage/read-only.ts";
 import { RowDeletions } from "./storage/row-deletions.ts";
 import { ServerLease } from "./storage/server-lease.ts";
 import { takeOver } from "./take-over.ts";
 import { noTracing, type Tracing } from "./tracing/tracing.ts";
 
-/** The protocols beside REST. */
-const protocols = [odataProtocol, influxProtocol, oauthProtocol];
-
 export interface App {
   readonly services: Services;
   readonly installation: Installation;
   /** Starts to serve; throws `StartRefused` if the address is not available. */
   listen(): Promise<Started>;
+  /** Resolves when all front threads serve; after `listen`. */
+  readonly frontStarted: Promise<void>;
   /** Completes accepted requests, then closes everything. */
   close(): Promise<void>;
 }
 
-export interface Started {
+export interface Started extends FirstAccess {
   /** The address that the server listens on; `baseUrl` is the one that clients use. */
   readonly address: string;
   readonly baseUrl: string;
-  /** The key of the project that this start has created, unless the settings have one. It is shown once. */
-  readonly newKey?: string;
-  /** The token of a one-time link to the console, if this start has created the project. */
-  readonly linkToken?: string;
 }
 
 export interface AppOptions {
@@ -129,12 +122,14 @@ export async function openApp(
   const audit = openAudit({ catalog, system, lease, settings, log, isReadOnly }, opened);
   const hosting = await openModelHosting(settings, log);
   const computing = opened.adopt(openComputing(metrics), (pool) => pool.close());
+  const memory = sharedMemory();
   const services: Services = {
     ...{ system, ids, computing, disk, catalog, blobs, points, lease, audit },
     ...backgroundWork(log, { settings, secretOf, catalog }),
-    ...accessOf({ catalog, ids, system, lease }, secret),
+    ...accessOf({ catalog, ids, system, lease, version: memory.rightsVersion }, secret),
     ...{ models: hosting.models, cursors: cursorSigner(secretOf("cursors")), catalogPlace },
-    ...{ ...openCaches(metrics), ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }) },
+    ...openCaches(metrics, memory),
+    ...(settings.baseUrl !== undefined && { baseUrl: settings.baseUrl }),
   };
   if (!isReadOnly) opened.use(await resumeWork(services, log));
   const models = opened.adopt(hosting.hosted(services), (hosted) => hosted.stop());
@@ -142,71 +137,83 @@ export async function openApp(
   const { backups, scheduled } = await openBackups(settings, backupParts, opened);
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
-  const observing = { log, metrics, tracing, protocols, settings };
+  const front = await openFrontThreads(
+    { settings, services, memory, cursorSecret: secretOf("cursors"), recordRefusal: refusals.record },
+    { store: installation.stores.points, isReadOnly, isTraced: tracing !== noTracing },
+  );
+  const observing = { log, metrics, tracing, protocols, settings, hasFront: front !== undefined };
   const http = await createHttp({ ...observing, recordRefusal: refusals.record });
   const heldRequests = new HeldRequests(http);
   const kernel = { services, ...authenticators, ...boundsOfRequests(system, bounds, metrics) };
   const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
-  addEndpoints(http, kernel, { ...operating, consoleFolder: settings.consoleFolder });
-  const serving = opened.move();
+  addEndpoints(http, kernel, { ...operating, front, consoleFolder: settings.consoleFolder });
+  const running = {
+    services,
+    installation,
+    settings,
+    models,
+    operating,
+    front,
+    http,
+    heldRequests,
+    isReadOnly,
+  };
+  return appOf(running, opened.move());
+}
+
+interface Running extends Pick<App, "services" | "installation"> {
+  readonly settings: Settings;
+  readonly models: HostedModels;
+  readonly operating: Omit<Ticking, "audit">;
+  readonly front: FrontThreads | undefined;
+  readonly http: FastifyInstance;
+  readonly heldRequests: HeldRequests;
+  readonly isReadOnly: boolean;
+}
+
+/** `serving` closes everything but the server itself. */
+function appOf(
+  { services, installation, settings, models, operating, front, http, heldRequests, isReadOnly }: Running,
+  serving: AsyncDisposableStack,
+): App {
   return {
     services,
     installation,
     async listen() {
-      const address = await listenAt(http, settings);
-      const created = isReadOnly ? {} : await startWork(services, { address, settings, models, log });
+      front?.balance(http.server);
+      const address = await listenAt(http, settings, { isShared: front !== undefined });
+      const work = { address, settings, models, log: operating.log };
+      const created = isReadOnly ? {} : await startWork(services, work);
       if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
       heldRequests.release();
+      front?.start(http.server, Number(new URL(address).port));
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
+    get frontStarted() {
+      return front?.started ?? Promise.resolve();
+    },
     close: async () => {
-      await lease.retire();
+      const untilMs = performance.now() + (heldRequests.isReleased ? limits.shutdownMsMax : 0);
+      const leftMs = () => Math.max(0, untilMs - performance.now());
+      await services.lease.retire();
       await services.demos.stopAll(); // They are clients of the server.
-      await closeWithin(http, heldRequests.isReleased ? limits.shutdownMsMax : 0);
+      // Front threads first: until they have ended, they forward requests to this one.
+      await front?.close(leftMs());
+      await closeWithin(http, leftMs());
       await serving.disposeAsync();
     },
   };
 }
 
+const sharedMemory = (): SharedMemory => ({
+  generations: sharedGenerations(),
+  rightsVersion: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  diskFull: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+});
+
 const boundsOfRequests = (system: System, bounds: ResponseBounds, metrics: Metrics) => ({
   ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memoryOf(bounds, metrics) },
 });
-
-/** Throws `StartRefused` if the backups of the settings are not possible. */
-async function openBackups(
-  { data, catalogUrl, points, blobs, backups: plan, s3 }: Settings,
-  parts: BackupParts,
-  opened: AsyncDisposableStack,
-): Promise<{ readonly backups: Backups; readonly scheduled?: ScheduledBackups }> {
-  const refusal = outsideOfFolder({ catalogUrl, points, blobs });
-  if (plan && refusal !== undefined) throw new StartRefused(`MILLRACE_BACKUP_TO is not possible: ${refusal}`);
-  if (plan) refuseNested(data, plan.place);
-  const history = plan && (await BackupHistory.open(data, plan.place));
-  const increments = openIncrements({ data, plan, s3 }, parts);
-  const backups = new Backups({ data, refusal, plan, history, increments, s3, ...parts });
-  opened.defer(() => backups.stop());
-  if (increments) opened.defer(() => increments.stop());
-  await backups.clean();
-  await increments?.clean();
-  if (!plan || !history) return { backups };
-  const { system, log } = parts;
-  return {
-    backups,
-    scheduled: new ScheduledBackups({ plan, backups, increments, history, s3, system, log }),
-  };
-}
-
-type BackupParts = Omit<BackupsOptions, "data" | "refusal" | "plan" | "history" | "increments" | "s3">;
-
-function openIncrements(
-  { plan, ...place }: Pick<IncrementsOptions, "data" | "s3"> & { readonly plan: BackupPlan | undefined },
-  { stores, ...parts }: BackupParts,
-): Increments | undefined {
-  const { catalog, points } = stores;
-  const { journalSeconds } = plan ?? {};
-  if (!plan || journalSeconds === undefined || !isCopyable(points)) return undefined;
-  return new Increments({ ...place, plan: { ...plan, journalSeconds }, catalog, points, ...parts });
-}
 
 interface Ticking {
   readonly scheduled: ScheduledBackups | undefined;
@@ -287,8 +294,9 @@ const nameOf = (data: string): string => createHash("sha256").update(data).diges
 /** Caches and buffers that requests share; a restart loses them without harm. */
 function openCaches(
   metrics: Metrics,
+  memory: Pick<SharedMemory, "generations">,
 ): Pick<Services, "generations" | "seriesCache" | "insertBuffers" | "influx" | "responseBuffers"> {
-  const generations = new Generations();
+  const generations = new Generations(memory.generations);
   const seriesCache = new SeriesCache(generations);
   measureWritePlans(metrics.registry, () => seriesCache.planCounts);
   const responseBuffers = { ...datapointBuffers(), odata: pageBuffers() };
@@ -352,13 +360,14 @@ interface Monitoring {
   readonly backupSecret: Uint8Array;
   readonly refusals: Refusals;
   readonly metrics: Metrics;
+  readonly front: FrontThreads | undefined;
   readonly log: Logger;
   readonly consoleFolder: string;
 }
 
 function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, monitoring: Monitoring): void {
   const { services } = kernel;
-  const { backups, scheduled, backupSecret, refusals, metrics, log, consoleFolder } = monitoring;
+  const { backups, scheduled, backupSecret, refusals, metrics, front, log, consoleFolder } = monitoring;
   const served = new ServedPaths(http);
   addRoutes(http, kernel, routes);
   addOpenRoutes(http, kernel, openRoutes);
@@ -370,31 +379,9 @@ function addEndpoints(http: FastifyInstance, kernel: Kernel & Authenticators, mo
   const stores = { ...services, refusals, scheduled };
   addHealth(http, stores, log);
   measureBackups(metrics.registry, scheduled);
-  addMetrics(http, metrics, stores);
+  addMetrics(http, metrics, stores, front);
   addBackups(http, kernel, { backups, secret: backupSecret });
   const { baseUrl, system } = services;
   const { sendPage } = addConsole(http, { folder: consoleFolder, baseUrl, randomBytes: system.randomBytes });
   served.refuseTheRest({ kernel, protocols, sendPage });
-}
-
-const settingsKeyName = "administrator (MILLRACE_ADMIN_KEY)";
-
-/**
- * Creates the project of the settings with a first key and a link to the console, unless the project exists.
- * Call after the port is open: a start that is refused because the port is in use must not lose the key.
- */
-async function ensureOwnProject(
-  services: Services,
-  { project: urlName, adminKey }: Settings,
-): Promise<Pick<Started, "newKey" | "linkToken">> {
-  const { keys, sessions } = services;
-  const { project, isNew } = await ensureProject(services, urlName);
-  if (adminKey !== undefined && !(await keys.ensure(project, settingsKeyName, adminKey)))
-    throw new StartRefused(
-      `MILLRACE_ADMIN_KEY is a key of another project than ${urlName}, or was; choose another for this one`,
-    );
-  if (!isNew) return {};
-  const created = adminKey === undefined ? await keys.create(project, "administrator") : undefined;
-  const linkToken = await sessions.createLink(project);
-  return { ...(created && { newKey: created.key }), linkToken };
 }

@@ -1,6 +1,5 @@
 // Settings: from the environment and one optional file, checked before anything starts.
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { isIP } from "node:net";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseEnv } from "node:util";
@@ -10,6 +9,8 @@ import { type BackupPlan, parseSchedule } from "./backup/backup-plan.ts";
 import { parseKeep } from "./backup/keep.ts";
 import { isS3Place, placeNamed } from "./backup/place.ts";
 import { StartRefused } from "./data-folder.ts";
+import { isNetwork } from "./lib/address-policy.ts";
+import { limits } from "./limits.ts";
 import { problemOfS3Url, type S3Access, s3AccessIn, s3SettingAt } from "./s3-access.ts";
 import {
   type ClickHouseShards,
@@ -42,6 +43,8 @@ export interface Settings {
   readonly adminKey?: string;
   readonly logLevel: LogLevel;
   readonly trustedProxies: readonly string[];
+  /** Threads that receive requests beside the main thread; none when absent. */
+  readonly frontThreads?: number | "auto";
   /** Networks beyond the public internet that the server may call on behalf of a project. */
   readonly outboundNetworks: readonly string[];
   readonly attemptsPerMinute: number;
@@ -154,6 +157,15 @@ export const described = {
     expected: "IP addresses or networks such as 10.0.0.0/8, separated by commas",
     isGood: (value) => addressesIn(value).every(isNetwork),
   },
+  MILLRACE_FRONT_THREADS: {
+    meaning:
+      "Threads that receive requests beside the main thread, and serve those for datapoints; `auto` is one " +
+      "less than there are cores, at most 7 ([operations.md](operations.md#front-threads))",
+    byDefault: "auto",
+    expected: `auto or a whole number from 0 to ${limits.frontThreadsMax}`,
+    isGood: (value) =>
+      value === "auto" || (/^\d{1,2}$/.test(value) && Number(value) <= limits.frontThreadsMax),
+  },
   MILLRACE_ATTEMPTS_PER_MINUTE: {
     meaning: "Failed credentials, and logins in a browser, that one address may have per minute",
     byDefault: "120",
@@ -255,12 +267,6 @@ const elsewhere = ["MILLRACE_KEY", "MILLRACE_SERVER"];
 
 const addressesIn = (value: string) => value.split(",").flatMap((one) => one.trim() || []);
 
-function isNetwork(value: string): boolean {
-  const [address = "", bits = "0", ...more] = value.split("/");
-  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
-  return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax && more.length === 0;
-}
-
 /** Letters and digits of any script, and hyphens that are not at either end. */
 export function isProjectName(name: string): boolean {
   return name.length <= 128 && /^[\p{L}\p{M}\p{N}]+(-+[\p{L}\p{M}\p{N}]+)*$/u.test(name);
@@ -312,7 +318,8 @@ function settingsFrom(given: Given, folder: string): Settings {
   const connectors = value("MILLRACE_CONNECTORS");
   const catalogUrl = value("MILLRACE_CATALOG");
   const points = parseClickHouseShards(value("MILLRACE_POINTS") ?? "");
-  const backups = backupPlan(value, { given, folder });
+  const frontThreads = value("MILLRACE_FRONT_THREADS")!;
+  const backups = backupPlan(value, given, folder);
   const s3 = s3AccessIn(given);
   return {
     host: value("MILLRACE_HOST")!,
@@ -321,6 +328,7 @@ function settingsFrom(given: Given, folder: string): Settings {
     project: value("MILLRACE_PROJECT")!.normalize("NFC"),
     logLevel: value("MILLRACE_LOG_LEVEL") as LogLevel,
     trustedProxies: addressesIn(value("MILLRACE_TRUSTED_PROXIES")!),
+    frontThreads: frontThreads === "auto" ? frontThreads : Number(frontThreads),
     outboundNetworks: addressesIn(value("MILLRACE_OUTBOUND_NETWORKS")!),
     attemptsPerMinute: Number(value("MILLRACE_ATTEMPTS_PER_MINUTE")),
     aggregateCacheBytes: Number(value("MILLRACE_AGGREGATE_CACHE")) * 2 ** 20,
@@ -349,15 +357,10 @@ function auditSettings(value: (name: Name) => string | undefined, folder: string
   };
 }
 
-interface Source {
-  readonly given: Given;
-  /** Relative paths begin there. */
-  readonly folder: string;
-}
-
 function backupPlan(
   value: (name: Name) => string | undefined,
-  { given, folder }: Source,
+  given: Given,
+  folder: string,
 ): BackupPlan | undefined {
   const place = value("MILLRACE_BACKUP_TO");
   const schedule = parseSchedule(value("MILLRACE_BACKUP_SCHEDULE")!)!;

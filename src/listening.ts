@@ -1,19 +1,40 @@
 // The socket of the server: where it listens, and how it stops.
-import type { FastifyInstance } from "fastify";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { FastifyInstance, FastifyListenOptions } from "fastify";
 import type { Settings } from "./config.ts";
 import { StartRefused } from "./data-folder.ts";
 
-/** Returns the address. Throws `StartRefused` with advice when it cannot be had. */
+/**
+ * Returns the address. Throws `StartRefused` with advice when it cannot be had. A shared one is for several
+ * threads of this server.
+ */
 export async function listenAt(
   http: FastifyInstance,
   { host, port }: Pick<Settings, "host" | "port">,
+  { isShared }: { readonly isShared: boolean },
 ): Promise<string> {
   try {
-    return await http.listen({ host, port });
+    if (!isShared) return await http.listen({ host, port });
+    await refuseUsedPort(host, port);
+    return await listenTogether(http, { host, port });
   } catch (problem) {
     const { code, message } = problem as NodeJS.ErrnoException;
     throw new StartRefused(`Cannot listen on ${host} port ${port}: ${listenAdvice[code ?? ""] ?? message}`);
   }
+}
+
+/** Fastify passes the option on to Node, but does not know it. */
+export const listenTogether = (http: FastifyInstance, place: FastifyListenOptions): Promise<string> =>
+  http.listen({ ...place, reusePort: true } as FastifyListenOptions);
+
+/** A port could be shared with another server of this user: only a plain attempt tells whether it is free. */
+async function refuseUsedPort(host: string, port: number): Promise<void> {
+  if (port === 0) return;
+  const server = createServer().listen({ host, port });
+  await once(server, "listening");
+  server.close();
+  await once(server, "close");
 }
 
 const noSuchAddress = "this machine has no such address; set MILLRACE_HOST to one that it has";

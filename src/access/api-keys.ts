@@ -152,6 +152,12 @@ export class ApiKeys {
     return (await this.#cache.find(key))?.caller;
   }
 
+  /** As `callerOf`, read from the catalog, for a cache elsewhere. */
+  async read(key: string): Promise<KnownCaller | undefined> {
+    this.#requireLease(key);
+    return this.#read(key);
+  }
+
   /** As `callerOf`, for the stored key with this id. */
   async callerOfStored(id: number): Promise<KnownCaller | undefined> {
     const found = await this.#parts.catalog.read("system", async (tx) => {

@@ -37,6 +37,8 @@ interface RightsParts {
   readonly defaultGroupOf: (tx: CatalogReader, projectId: number) => Promise<number | undefined>;
   /** Assets of a project with all assets above each. */
   readonly ancestorsOf: (projectId: number, assetIds: readonly number[]) => Promise<Ancestors>;
+  /** The cell of `rightsVersion`, in memory that front threads share; one of its own when absent. */
+  readonly version?: Int32Array;
 }
 
 /** Capabilities that a change grants to others. */
@@ -51,15 +53,16 @@ export interface Granting {
 export class Rights {
   readonly #parts: RightsParts;
   readonly #cached = new LruCache<string, { grants: Grants; rightsVersion: number; untilMs: number }>(1_000);
-  #rightsVersion = 0;
+  readonly #version: Int32Array;
 
   constructor(parts: RightsParts) {
     this.#parts = parts;
+    this.#version = parts.version ?? new Int32Array(1);
   }
 
   /** Changes when cached rights are out of date. */
   get rightsVersion(): number {
-    return this.#rightsVersion;
+    return Atomics.load(this.#version, 0);
   }
 
   /**
@@ -70,7 +73,7 @@ export class Rights {
     try {
       return await this.#parts.catalog.write("system", work);
     } finally {
-      this.#rightsVersion++;
+      this.expire();
     }
   }
 
@@ -88,20 +91,20 @@ export class Rights {
         work(tx, system, new Rights({ ...this.#parts, catalog: withinTransaction(catalog, system) })),
       );
     } finally {
-      this.#rightsVersion++;
+      this.expire();
     }
   }
 
   /** Makes cached rights out of date, because another server may have changed them. */
   expire(): void {
-    this.#rightsVersion++;
+    Atomics.add(this.#version, 0, 1);
   }
 
   /** The union of the rights of groups; changes by other processes count within `keyCacheMsMax`. */
   async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
     const { catalog, system } = this.#parts;
     const key = JSON.stringify([projectId, membership]);
-    const rightsVersion = this.#rightsVersion;
+    const { rightsVersion } = this;
     const cached = this.#cached.get(key);
     if (cached?.rightsVersion === rightsVersion && cached.untilMs > system.monotonicMs())
       return cached.grants;

@@ -20,8 +20,8 @@ interface ErrorHandling {
 /** Sends refusals of the catalogue. Other errors are server errors: they are logged with their stack. */
 export function errorHandler({ log, recordRefusal, protocols }: ErrorHandling) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
-    if (problem instanceof ClientGone) {
-      log.debug({ requestId: request.id, path: pathToLog(request) }, problem.message);
+    if (problem instanceof ClientGone || isCutOff(problem, reply)) {
+      log.debug({ requestId: request.id, path: pathToLog(request) }, new ClientGone().message);
       return reply.code(clientGoneStatus).send();
     }
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request);
@@ -38,6 +38,10 @@ export function errorHandler({ log, recordRefusal, protocols }: ErrorHandling) {
     return sendError(reply, failure, protocolOf(protocols, request.url));
   };
 }
+
+/** A stream of a response may end before its connection tells that the client went away. */
+const isCutOff = (problem: unknown, { raw }: FastifyReply): boolean =>
+  (problem as Partial<FastifyError>).code === "ERR_STREAM_PREMATURE_CLOSE" && (raw.socket?.destroyed ?? true);
 
 /** Failed writes to a disk that reports free space. */
 const diskFailures: ReadonlySet<FailureCode> = new Set([

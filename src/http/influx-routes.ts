@@ -39,9 +39,15 @@ export function addInflux(http: FastifyInstance, kernel: InfluxKernel): void {
     addPing(http, kernel, `${root}/ping`);
     addQuery(http, kernel, `${root}/query`, (...sent) => admitMember(kernel, ...sent));
     addFlux(http, kernel, `${root}/api/v2/query`, (...sent) => admitMember(kernel, ...sent));
-    for (const path of ["/write", "/api/v2/write"]) addWrite(http, kernel, `${root}${path}`);
   }
+  addWrites(http, kernel);
   addInfluxHealth(http, kernel, "/influx/:project/health");
+}
+
+/** Adds the endpoints of writes. */
+export function addWrites(http: FastifyInstance, kernel: InfluxKernel): void {
+  for (const root of ["/influx/:project", ""])
+    for (const path of ["/write", "/api/v2/write"]) addWrite(http, kernel, `${root}${path}`);
 }
 
 function addPing(http: FastifyInstance, kernel: Kernel, url: string): void {

@@ -1,5 +1,5 @@
 // The metrics of requests, points, stores and the process, in the text format of Prometheus.
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, type Histogram, Registry } from "prom-client";
 import type { ComputingLoad } from "../compute/computing.ts";
 import { version } from "../lib/version.ts";
@@ -11,6 +11,7 @@ import { RequestDurations } from "./request-durations.ts";
 
 export interface Metrics {
   readonly registry: Registry;
+  readonly durations: RequestDurations;
   /** Returns the store with a counter of its writes. */
   counted(points: PointsStore): PointsStore;
   /** Adds a gauge of the free memory for responses. */
@@ -47,8 +48,11 @@ export function createMetrics(): Metrics {
     registers: [registry],
   });
   const showStores = storeGauges(registry);
+  const durations = new RequestDurations();
+  registry.registerMetric(durations as unknown as Histogram);
   return {
     registry,
+    durations,
     counted: (points) => countedPoints(points, { written: (count) => written.inc(count) }),
     showResponses: (budget) => {
       new Gauge({
@@ -71,11 +75,13 @@ export function createMetrics(): Metrics {
  * Measures every request, labelled with the pattern of its route and never with its path. A request without a
  * route, such as one with a method that its path does not serve, is labelled "none".
  */
-export function measureRequests(http: FastifyInstance, registry: Registry): void {
-  const durations = new RequestDurations();
-  registry.registerMetric(durations as unknown as Histogram);
+export function measureRequests(
+  http: FastifyInstance,
+  { durations }: Pick<Metrics, "durations">,
+  isCounted: (request: FastifyRequest) => boolean = () => true,
+): void {
   http.addHook("onResponse", (request, reply, done) => {
-    durations.add(request.method, request.routeOptions.url ?? "none", reply);
+    if (isCounted(request)) durations.add(request.method, request.routeOptions.url ?? "none", reply);
     done();
   });
 }

@@ -11,6 +11,7 @@ import type { ProjectCatalog } from "../storage/catalog.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import type { Damage, PointsStats, PointsStore } from "../storage/points.ts";
 import type { HealthStatus, Metrics } from "./metrics.ts";
+import type { Durations } from "./request-durations.ts";
 
 export interface Stores {
   readonly catalog: ProjectCatalog;
@@ -143,9 +144,15 @@ export class Refusals {
 }
 
 /** `GET /metrics` in the text format of Prometheus. */
-export function addMetrics(http: FastifyInstance, metrics: Metrics, stores: Stores): void {
+export function addMetrics(
+  http: FastifyInstance,
+  metrics: Metrics,
+  stores: Stores,
+  front?: { durations(): Promise<readonly Durations[]> },
+): void {
   http.get("/metrics", async (_request, reply) => {
     const { status, stats } = await stateOf(stores);
+    if (front) metrics.durations.showOthers(await front.durations());
     const text = await metrics.text({ status, stats, disk: stores.disk });
     return reply.type(metrics.registry.contentType).send(text);
   });

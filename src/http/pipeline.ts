@@ -10,6 +10,7 @@ import type { BodyWork, Effect } from "../rest/route.ts";
 import { type AuditRule, RequestAudit } from "./auditing.ts";
 import { type BodyMemory, readBody } from "./body.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
+import { NeedsMain } from "./needs-main.ts";
 import { type Deadlines, RequestLifetime, transferDeadlines } from "./request-lifetime.ts";
 
 /** The services that all endpoints use. */
@@ -166,6 +167,9 @@ function receiverOf<Admitted extends Client>(
     };
     try {
       return await read(bytes, { signal, reserve });
+    } catch (problem) {
+      if (problem instanceof NeedsMain) problem.body = Buffer.from(bytes);
+      throw problem;
     } finally {
       reuse();
       // A reservation that shrinks never waits.

@@ -13,7 +13,7 @@ interface Labels {
 }
 
 /** The requests with the same labels. */
-interface Durations {
+export interface Durations {
   readonly labels: Labels;
   /** Requests per bucket, not cumulative. The last bucket has those above every bound. */
   readonly counts: Float64Array;
@@ -27,6 +27,17 @@ export class RequestDurations {
   readonly type = "histogram";
   readonly aggregator = "sum";
   readonly #byLabels = new Map<string, Durations>();
+  #others: readonly Durations[] = [];
+
+  /** The requests that this thread has served. */
+  get own(): readonly Durations[] {
+    return [...this.#byLabels.values()];
+  }
+
+  /** Shows the requests that other threads have served together with those of this one. */
+  showOthers(others: readonly Durations[]): void {
+    this.#others = others;
+  }
 
   add(
     method: string,
@@ -43,7 +54,7 @@ export class RequestDurations {
 
   /** Called by the registry for each scrape. */
   async get() {
-    const values = [...this.#byLabels.values()].flatMap(({ labels, counts, sum }) => {
+    const values = this.#all().flatMap(({ labels, counts, sum }) => {
       let count = 0;
       const buckets = Array.from(counts, (more, bucket) => {
         count += more;
@@ -53,6 +64,17 @@ export class RequestDurations {
     });
     const { help, type, aggregator } = this;
     return { name, help, type, aggregator, values };
+  }
+
+  #all(): readonly Durations[] {
+    if (this.#others.length === 0) return this.own;
+    const all = new RequestDurations();
+    for (const { labels, counts, sum } of [...this.own, ...this.#others]) {
+      const durations = all.#of(labels.method, labels.route, labels.status);
+      for (const [bucket, more] of counts.entries()) durations.counts[bucket]! += more;
+      durations.sum += sum;
+    }
+    return all.own;
   }
 
   #of(method: string, route: string, status: number): Durations {

@@ -18,20 +18,24 @@ export const usualBounds: ResponseBounds = {
   deadlines: usualDeadlines,
 };
 
-/** The memory that all requests share, with its metrics. */
+/**
+ * The memory that the requests of a thread share, with its metrics. Several threads divide it; only the
+ * memory that one large body or response may take in addition is that of each thread.
+ */
 export function memoryOf(
   { bytes, deadlines }: ResponseBounds,
   metrics: Pick<Metrics, "showResponses">,
+  threads = 1,
 ): Pick<Kernel, "bodies" | "responses" | "deadlines"> {
   const budget = new MemoryBudget({
-    sharedBytes: limits.bodiesInFlightBytesMax,
-    clientBytes: limits.clientBodiesBytesMax,
+    sharedBytes: limits.bodiesInFlightBytesMax / threads,
+    clientBytes: limits.clientBodiesBytesMax / threads,
     reserveBytes: limits.bodyReserveBytes,
     uncountedBytes: limits.bodyBytesUncounted,
   });
   const responses = new MemoryBudget({
-    sharedBytes: bytes,
-    clientBytes: limits.clientResponsesBytesMax,
+    sharedBytes: bytes / threads,
+    clientBytes: limits.clientResponsesBytesMax / threads,
     reserveBytes: limits.responseReserveBytes,
     uncountedBytes: limits.responseBytesUncounted,
   });

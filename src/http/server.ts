@@ -3,6 +3,7 @@ import compress from "@fastify/compress";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { type Failure, fail } from "../errors.ts";
+import { networkCheck } from "../lib/address-policy.ts";
 import { limits } from "../limits.ts";
 import { addressRefusal } from "./address.ts";
 import { routerOptions } from "./allowed-methods.ts";
@@ -24,19 +25,29 @@ interface HttpOptions {
   /** Called for each failed write to the disk. */
   readonly recordRefusal: (problem: string) => void;
   readonly protocols: readonly Protocol[];
+  /** In a front thread: the requests that the main thread serves. */
+  readonly forwarding?: {
+    has(request: FastifyRequest): boolean;
+    /** Forwards the request if the problem, before anything has changed, is one for the main thread. */
+    takeOver(problem: unknown, request: FastifyRequest, reply: FastifyReply): boolean;
+  };
   readonly settings: {
     /** Proxies whose `X-Forwarded-For` header is trusted. */
     readonly trustedProxies: readonly string[];
     readonly baseUrl?: string;
   };
+  /** Front threads forward requests, and name the addresses of their clients. */
+  readonly hasFront?: boolean;
 }
 
 /** Creates an instance without routes; it leaves bodies unread. */
 export async function createHttp(options: HttpOptions): Promise<FastifyInstance> {
-  const { log, metrics, tracing, recordRefusal, protocols, settings } = options;
-  const { trustedProxies, baseUrl } = settings;
+  const { log, metrics, tracing, recordRefusal, protocols, settings, forwarding } = options;
+  const { baseUrl } = settings;
   const nextRequestId = requestIds();
-  const onError = errorHandler({ log, recordRefusal, protocols });
+  const sendProblem = errorHandler({ log, recordRefusal, protocols });
+  const onError: typeof sendProblem = (problem, request, reply) =>
+    forwarding?.takeOver(problem, request, reply) ? reply : sendProblem(problem, request, reply);
   const always = { ...securityHeaders(baseUrl?.startsWith("https:") ?? false), ...variesByOrigin };
   const setHeaders = (request: FastifyRequest, reply: FastifyReply) => {
     reply.header("x-request-id", request.id).headers(always);
@@ -44,7 +55,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   };
   const http = fastify({
     logger: false,
-    trustProxy: trustedProxies.length > 0 && [...trustedProxies],
+    trustProxy: trustOf(options),
     genReqId: nextRequestId,
     routerOptions,
     requestTimeout: limits.uploadMsMax,
@@ -71,7 +82,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   });
   http.server.on("checkExpectation", (request, response) => http.server.emit("request", request, response));
   leaveBodiesUnread(http);
-  measureRequests(http, metrics.registry);
+  measureRequests(http, metrics, (request) => !forwarding?.has(request));
   addPreflights(http);
   await http.register(compress, {
     encodings: ["gzip"],
@@ -80,6 +91,13 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     globalDecompression: false,
   });
   return http;
+}
+
+/** A front thread has no address. */
+function trustOf({ hasFront, settings: { trustedProxies } }: HttpOptions) {
+  if (!hasFront) return trustedProxies.length > 0 && [...trustedProxies];
+  const isProxy = networkCheck(trustedProxies);
+  return (address: string | undefined) => address === undefined || isProxy(address);
 }
 
 /** Short ids, unique over restarts: a random prefix of the process and a counter. */

@@ -1,6 +1,6 @@
 // Decides which addresses the server may call for a project: the public internet, and networks that the
 // operator allows.
-import { BlockList, isIPv6 } from "node:net";
+import { BlockList, isIP, isIPv6 } from "node:net";
 
 export type AddressPolicy = (address: string) => boolean;
 
@@ -14,6 +14,12 @@ export function addressPolicy(networks: readonly string[]): AddressPolicy {
     if (family === "ipv6" && !globalUnicast!.check(address, family)) return false;
     return !special!.check(address, family);
   };
+}
+
+/** Whether an address is in one of the networks. */
+export function networkCheck(networks: readonly string[]): AddressPolicy {
+  const list = listOf(networks);
+  return (address) => list.check(address, isIPv6(address) ? "ipv6" : "ipv4");
 }
 
 /**
@@ -50,4 +56,11 @@ function listOf(networks: readonly string[]): BlockList {
     list.addSubnet(address, bits === undefined ? (family === "ipv6" ? 128 : 32) : Number(bits), family);
   }
   return list;
+}
+
+/** Whether the text is an address, or a network such as `10.0.0.0/8`. */
+export function isNetwork(value: string): boolean {
+  const [address = "", bits = "0", ...more] = value.split("/");
+  const bitsMax = { 0: -1, 4: 32, 6: 128 }[isIP(address) as 0 | 4 | 6];
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax && more.length === 0;
 }

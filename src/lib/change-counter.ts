@@ -1,33 +1,41 @@
 // Tells whether data that was read from a store may be cached, or a change has overtaken the read.
+//
+// The two numbers are in memory that several threads may share: then each of them sees the changes of all.
+
+/** Numbers of one counter: the changes in progress, and the state. */
+export const cellsOfCounter = 2;
 
 export class ChangeCounter {
-  #changing = 0;
-  #state = 0;
+  readonly #cells: Int32Array;
+
+  constructor(cells: Int32Array = new Int32Array(cellsOfCounter)) {
+    this.#cells = cells;
+  }
 
   /** Differs whenever a change begins or ends. Read it before you read from the store. */
   get state(): number {
-    return this.#state;
+    return Atomics.load(this.#cells, 1);
   }
 
   /** Whether no change can have overtaken a read that began at this state. */
   isUnchangedSince(state: number): boolean {
-    return this.#changing === 0 && this.#state === state;
+    return Atomics.load(this.#cells, 0) === 0 && this.state === state;
   }
 
-  /** Counts a change that this server did not make. */
+  /** Counts a change that was not made with `during`. */
   changed(): void {
-    this.#state++;
+    Atomics.add(this.#cells, 1, 1);
   }
 
   /** Runs a change of the store. */
   async during<Result>(change: () => Promise<Result>): Promise<Result> {
-    this.#changing++;
-    this.#state++;
+    Atomics.add(this.#cells, 0, 1);
+    this.changed();
     try {
       return await change();
     } finally {
-      this.#changing--;
-      this.#state++;
+      Atomics.sub(this.#cells, 0, 1);
+      this.changed();
     }
   }
 }

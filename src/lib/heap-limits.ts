@@ -1,6 +1,6 @@
 // Limits the memory that garbage takes in the heaps of a server: of its main thread and of its workers.
 import { setFlagsFromString } from "node:v8";
-import { Worker } from "node:worker_threads";
+import { type Transferable, Worker } from "node:worker_threads";
 
 /**
  * New objects of a worker, in MiB. V8 collects them when a third of this is full. With the default of 96 MiB,
@@ -8,9 +8,16 @@ import { Worker } from "node:worker_threads";
  */
 const newObjectsMb = 24;
 
-/** Starts a worker with these limits. `file` is its module; it reads `workerData` under this name. */
-export const startWorker = (file: URL, workerData?: unknown): Worker =>
-  new Worker(file, { workerData, resourceLimits: { maxYoungGenerationSizeMb: newObjectsMb } });
+/**
+ * Starts a worker with these limits. `file` is its module; it reads `workerData` under this name. Ports of
+ * `transferList` move to it.
+ */
+export const startWorker = (file: URL, workerData?: unknown, transferList: Transferable[] = []): Worker =>
+  new Worker(file, {
+    workerData,
+    transferList,
+    resourceLimits: { maxYoungGenerationSizeMb: newObjectsMb },
+  });
 
 /**
  * Old objects are collected when they take so many percent more than those that were used at the last

@@ -1,6 +1,6 @@
-// Requests to a worker thread and their replies, which come alone or as an array. All pending requests are
+// Requests to another thread and their replies, which come alone or as an array. All pending requests are
 // rejected when the thread ends.
-import type { Worker } from "node:worker_threads";
+import type { MessagePort, Transferable, Worker } from "node:worker_threads";
 
 /** A reply carries the id of its request. Messages with other ids are ignored. */
 interface Identified {
@@ -8,24 +8,26 @@ interface Identified {
 }
 
 export class WorkerRpc<Request, Reply extends Identified> {
-  readonly #worker: Worker;
+  readonly #channel: Worker | MessagePort;
   /** By id; an id has at most one pending request. */
   readonly #pending = new Map<number, PromiseWithResolvers<Reply>>();
   readonly #ended = Promise.withResolvers<void>();
   #failure: Error | undefined;
   #lastId = 0;
 
-  /** `name` is the thread's name in error messages. */
-  constructor(worker: Worker, name: string) {
-    this.#worker = worker;
-    worker.on("message", (message: Reply | readonly Reply[]) => {
+  /** `channel` is the thread, or a port whose other end the thread has; `name` is for error messages. */
+  constructor(channel: Worker | MessagePort, name: string) {
+    this.#channel = channel;
+    const events = channel as Pick<Worker, "on" | "once">;
+    events.on("message", (message: Reply | readonly Reply[]) => {
       for (const reply of [message].flat() as Reply[]) this.#take(reply.id)?.resolve(reply);
     });
-    worker.once("error", (cause) => this.#fail(new Error(`${name} failed: ${String(cause)}`, { cause })));
-    worker.once("exit", () => {
+    events.once("error", (cause) => this.#fail(new Error(`${name} failed: ${String(cause)}`, { cause })));
+    const end = () => {
       this.#fail(new Error(`${name} has ended`));
       this.#ended.resolve();
-    });
+    };
+    events.once("exit", end).once("close", end); // A port closes.
   }
 
   /** Whether the thread has failed or ended: it accepts no more requests. */
@@ -48,14 +50,14 @@ export class WorkerRpc<Request, Reply extends Identified> {
   }
 
   /** Sends a message that gets no reply. */
-  post(message: Request): void {
-    this.#worker.postMessage(message);
+  post(message: Request, transfer: Transferable[] = []): void {
+    this.#channel.postMessage(message, transfer);
   }
 
   /** Sends a request. Resolves with its reply; rejects when the thread has ended. */
-  request(message: Request & Identified): Promise<Reply> {
+  request(message: Request & Identified, transfer?: Transferable[]): Promise<Reply> {
     const reply = this.replyTo(message.id);
-    if (!this.#failure) this.post(message);
+    if (!this.#failure) this.post(message, transfer);
     return reply;
   }
 

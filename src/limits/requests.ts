@@ -53,6 +53,18 @@ export const requestsLimits = {
     "Additional memory for one body, which completes even when others wait: its bytes, strings and values.",
   ),
   bodyBytesUncounted: limit(64 * 2 ** 10, "bytes", "A body up to this size never waits for larger ones."),
+  frontBodyBytesMax: limit(
+    2 * 2 ** 20,
+    "bytes",
+    "A body that a front thread receives. The main thread receives larger ones, and those of unknown length.",
+  ),
+  frontInflationMax: limit(
+    8,
+    "times",
+    "How much longer than sent a front thread expects a compressed body to be.",
+  ),
+  frontDiskEveryMs: limit(250, "ms", "How often front threads learn whether the disk is full."),
+  frontThreadsMax: limit(64, "threads", "Front threads of one server."),
   bodyIdleMsMax: limit(
     20_000,
     "ms",

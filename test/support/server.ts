@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly blobs?: S3Setting;
   /** The backups that it makes by itself; none when absent. */
   readonly backups?: BackupPlan;
+  /** Its front threads; as many as TEST_FRONT_THREADS says when absent, else none. */
+  readonly frontThreads?: number;
   /** Where its log goes; nowhere when absent. */
   readonly log?: Logger;
 }
@@ -123,17 +125,17 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     trustedProxies: options.trustedProxies ?? [],
     outboundNetworks: options.outboundNetworks ?? ["127.0.0.0/8"],
     attemptsPerMinute,
-    hostsModels: options.hostsModels ?? false,
-    consoleFolder: options.consoleFolder ?? dataFolder,
+    ...{ hostsModels: options.hostsModels ?? false, consoleFolder: options.consoleFolder ?? dataFolder },
     ...{ ...places, ...(audit && { audit }) },
     ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
-    ...(options.backups && { backups: options.backups }),
+    ...{ ...(options.backups && { backups: options.backups }), frontThreads: frontThreadsOf(options) },
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
     const app = await openApp(settings, system, log, { bounds: { ...usualBounds, ...options.responses } });
     const { address, newKey } = await app.listen();
+    await app.frontStarted;
     return { app, baseUrl: address, newKey };
   };
   const first = await start();
@@ -170,6 +172,10 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     close: () => app.close(),
   };
 }
+
+/** A front thread has the clocks of the machine, so a server with other ones has none. */
+const frontThreadsOf = ({ frontThreads, system }: ServerOptions): number =>
+  frontThreads ?? (system ? 0 : Number(process.env["TEST_FRONT_THREADS"] ?? 0));
 
 /** Where a server keeps its data beside the folder: as the options say, else the environment. */
 async function placesOf(options: ServerOptions): Promise<Pick<Settings, "blobs" | "points" | "catalogUrl">> {

@@ -6,6 +6,8 @@
 // - A change of assets, links or security categories runs in `generations.access.during`. Every
 //   filter of permitted series gets a new id, and entries for earlier ids are not used.
 // - The id, the kind and the step of a series never change.
+// - A front thread changes no series. A rename or delete by the main thread makes all cached series of the
+//   project out of date in it.
 import type { Generations, ProjectGenerations } from "../../access/generations.ts";
 import { isPlain } from "../../lib/json-bytes.ts";
 import { LruCache } from "../../lib/lru-cache.ts";
@@ -53,17 +55,24 @@ const allSeries = 0;
 /** Shorter lists are resolved faster than a plan is found. */
 const planLengthMin = 8;
 
-/** One for each server. */
+export interface SeriesCacheOptions {
+  /** Whether renames and deletes are made in this thread, and call `forget`. */
+  readonly isOwner?: boolean;
+}
+
+/** One for each thread that serves requests. */
 export class SeriesCache {
   readonly #generations: Generations;
+  readonly #isOwner: boolean;
   #projects = new LruCache<ProjectId, ProjectSeries>(limits.projectsCachedMax);
   /** By project and first name of the list: a client sends the same list in each scan cycle. */
   readonly #plans = new LruCache<string, WritePlan>(limits.writePlansMax);
   readonly #counts = { used: 0, made: 0 };
   #lastFilterId = allSeries;
 
-  constructor(generations: Generations) {
+  constructor(generations: Generations, { isOwner = true }: SeriesCacheOptions = {}) {
     this.#generations = generations;
+    this.#isOwner = isOwner;
   }
 
   /** How many inserts used a stored plan, and how many plans were made. */
@@ -73,7 +82,7 @@ export class SeriesCache {
 
   of(projectId: ProjectId): ProjectSeries {
     const existing = this.#projects.get(projectId);
-    if (existing !== undefined) return existing;
+    if (existing !== undefined && (this.#isOwner || existing.isCurrent)) return existing;
     const created = new ProjectSeries(this.#generations.of(projectId), this.#newFilterId);
     this.#projects.set(projectId, created);
     return created;
@@ -151,10 +160,18 @@ class ProjectSeries {
   #filterIds = new LruCache<string, number>(limits.rightsFiltersMax);
   #accessGeneration = 0;
   readonly #newFilterId: () => number;
+  /** The generation of series when it was created. */
+  readonly #created: number;
 
   constructor(generations: ProjectGenerations, newFilterId: () => number) {
     this.#generations = generations;
     this.#newFilterId = newFilterId;
+    this.#created = generations.series.state;
+  }
+
+  /** Whether no series of the project has been renamed or deleted since. */
+  get isCurrent(): boolean {
+    return this.#generations.series.state === this.#created;
   }
 
   stateFor(permitted: Filter): CacheState {

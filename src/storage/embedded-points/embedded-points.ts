@@ -31,11 +31,13 @@ import type {
 import { shardOf } from "../shard-of.ts";
 import { ByteBudget } from "./byte-budget.ts";
 import { type Change, memoryBytesOf, shardsOf } from "./change.ts";
+import type { PointsConnection } from "./connected-points.ts";
 import { Journal, type StoredRecord } from "./journal.ts";
 import { recoverJournal } from "./journal-recovery.ts";
 import { LatestPointCache } from "./latest-point-cache.ts";
 import { firstSequenceOf } from "./segment.ts";
 import { type JournalFiles, linkSegments, realFiles } from "./segment-files.ts";
+import { SeriesVersions } from "./series-versions.ts";
 import type { LatestResult, ShardSettings } from "./shard-messages.ts";
 import { type OpenedShard, type ShardClient, ShardThread } from "./shard-thread.ts";
 import { SharedRing, viewOf } from "./shared-ring.ts";
@@ -71,7 +73,7 @@ export interface EmbeddedPointsSettings {
 }
 
 /** Opens the store in a folder, or creates one, and recovers the changes that are only in the journal. */
-export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<CopyablePoints> {
+export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Promise<EmbeddedPoints> {
   const { folder, files = realFiles, blockPoints = blockPointsDefault, aggregateCacheBytes } = settings;
   const existing = await readStoreFile(folder);
   const storeFile = existing ?? newStore(settings.shards ?? Math.min(availableParallelism(), shardsMax));
@@ -101,9 +103,12 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
   );
   await refuseGap(opened, shardSettings, recovered.next);
   const latestPoints = new LatestPointCache();
+  const versions = new ConnectedVersions();
   const onStored = (stored: StoredRecord) => {
     latestPoints.update(stored.change);
     distribute(distribution, stored, false);
+    // After it: a thread that sees the new version reads the shard with this record.
+    versions.changed(stored.change);
   };
   const journalSettings = { folder, files, ring: memory.ring, onStored };
   const journal = await Journal.open(journalSettings, recovered.segments, recovered.next);
@@ -112,6 +117,7 @@ export async function openEmbeddedPoints(settings: EmbeddedPointsSettings): Prom
     budget: memory.budget,
     shards: distribution.shards,
     latestPoints,
+    versions,
     journal,
     damage: recovered.damage,
     checkpointBytes: settings.checkpointBytes ?? limits.journalCheckpointBytes,
@@ -213,6 +219,7 @@ interface Parts {
   readonly budget: ByteBudget;
   readonly shards: readonly ShardClient[];
   readonly latestPoints: LatestPointCache;
+  readonly versions: ConnectedVersions;
   readonly journal: Journal;
   readonly damage: readonly Damage[];
   readonly checkpointBytes: number;
@@ -220,7 +227,24 @@ interface Parts {
   readonly markDelayMs: number;
 }
 
-class EmbeddedPoints implements CopyablePoints {
+/** The versions of series that connected threads have; without such a thread there are none to count. */
+class ConnectedVersions {
+  #cells: Int32Array | undefined;
+  #versions: SeriesVersions | undefined;
+
+  /** The memory that threads share. */
+  connect(): Int32Array {
+    this.#cells ??= SeriesVersions.memory();
+    this.#versions ??= new SeriesVersions(this.#cells);
+    return this.#cells;
+  }
+
+  changed(change: Change): void {
+    this.#versions?.changed(change);
+  }
+}
+
+export class EmbeddedPoints implements CopyablePoints {
   readonly scanPoints = 20_000;
   readonly #parts: Parts;
   readonly #writes = new Set<Promise<void>>();
@@ -238,6 +262,21 @@ class EmbeddedPoints implements CopyablePoints {
     this.#idleTimer = setTimeout(() => this.#checkpointWhenIdle(), parts.idleMs).unref();
     this.#markTimer = setTimeout(() => parts.journal.writeMark(), parts.markDelayMs).unref();
     this.#nextCheckpointBytes = parts.checkpointBytes;
+  }
+
+  /** Lets another thread read the shards, with a `ConnectedPoints`. */
+  connect(): PointsConnection {
+    const { shards, versions } = this.#parts;
+    return {
+      scanPoints: this.scanPoints,
+      shards: shards.map((shard) => shard.connect!()),
+      versions: versions.connect(),
+    };
+  }
+
+  /** Sends records to a shard that connected threads wait for. */
+  flush(shard: number): void {
+    this.#parts.shards[shard]!.flush!();
   }
 
   append(batch: PointBatch): Promise<void> {

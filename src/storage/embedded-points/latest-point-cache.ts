@@ -75,5 +75,6 @@ export class LatestPointCache {
   }
 }
 
-const isCacheable = (value: number | string): boolean =>
+/** A long string is not cached. */
+export const isCacheable = (value: number | string): boolean =>
   typeof value === "number" || value.length <= stringLengthMax;

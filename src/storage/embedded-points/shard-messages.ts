@@ -1,5 +1,6 @@
 // The messages between the main thread and the thread of a shard.
-import type { DetailsOf, FailureCode } from "../../errors.ts";
+import type { MessagePort } from "node:worker_threads";
+import type { ErrorMessage } from "../../errors/between-threads.ts";
 import type {
   AggregateColumns,
   AggregateQuery,
@@ -65,9 +66,17 @@ export interface RecordToApply {
 }
 
 export type MessageToShard =
+  | { readonly kind: "connect"; readonly port: MessagePort }
   | { readonly kind: "help"; readonly buffer: SharedArrayBuffer }
   | { readonly kind: "apply"; readonly records: readonly RecordToApply[] }
   | { readonly kind: "calls"; readonly calls: readonly CallMessage[] };
+
+/** Calls by another thread than the main thread. */
+export interface ConnectedCalls {
+  readonly calls: readonly CallMessage[];
+  /** The calls see so many records, counted since the start of the shard and modulo 2^32. */
+  readonly after: number;
+}
 
 export interface CallMessage {
   readonly id: number;
@@ -89,21 +98,10 @@ export interface HelpRequest {
 
 export type CallReply =
   | { readonly kind: "result"; readonly id: number; readonly result: unknown }
-  | {
-      readonly kind: "failed";
-      readonly id: number;
-      readonly failure?: FailureMessage;
-      readonly problem: string;
-    };
+  | ({ readonly kind: "failed"; readonly id: number } & ErrorMessage);
 
 /** The replies to the calls of one message come together, except those that take several turns. */
 export type MessageFromShard = ConfirmedMessage | HelpRequest | CallReply | readonly CallReply[];
-
-/** The parts of a `Failure`, whose class does not survive between threads. */
-export interface FailureMessage {
-  readonly code: FailureCode;
-  readonly details: DetailsOf<FailureCode>;
-}
 
 export interface ShardSettings extends ShardIdentity {
   /** Number of shards of the store. */

@@ -1,8 +1,8 @@
 // The main thread's client of one shard: sends records and calls to its thread, and settles their promises.
-import type { Worker } from "node:worker_threads";
-import { fail } from "../../errors.ts";
+import { MessageChannel, type MessagePort, type Worker } from "node:worker_threads";
 import { startWorker } from "../../lib/heap-limits.ts";
 import { WorkerRpc } from "../../lib/worker-rpc.ts";
+import { problemOf, ShardCaller } from "./shard-calls.ts";
 import type {
   CallMessage,
   CallReply,
@@ -10,7 +10,6 @@ import type {
   MessageToShard,
   OpenShardCall,
   RecordToApply,
-  ShardCall,
   ShardCalls,
   ShardSettings,
 } from "./shard-messages.ts";
@@ -23,13 +22,19 @@ const batchRecordsMax = 16;
 const batchBytesMax = 2 ** 18;
 const batchDelayMs = 5;
 
-/**
- * Calls of one turn of the event loop are sent together, as a message costs 20 to 50 us on both sides. More
- * calls are sent in several messages, so that a shard does other work between them.
- */
-const callsPerMessageMax = 16;
+export type ShardClient = Pick<ShardThread, "apply" | "call" | "close"> &
+  Partial<Pick<ShardThread, "help" | "connect" | "flush">>;
 
-export type ShardClient = Pick<ShardThread, "apply" | "call" | "close"> & Partial<Pick<ShardThread, "help">>;
+/** How another thread reaches a shard. */
+export interface ShardConnection {
+  /** Move it to that thread. */
+  readonly port: MessagePort;
+  /** Shared: the numbers of records that the main thread has passed to `apply`, and has sent (`cellOf`). */
+  readonly records: Int32Array;
+}
+
+/** The cells of `ShardConnection.records`. */
+export const cellOf = { applied: 0, sent: 1 } as const;
 
 /** Called when a shard begins a long read, with memory for the `help` of other shards. */
 type OnHelpWanted = (buffer: SharedArrayBuffer) => void;
@@ -41,7 +46,6 @@ export interface OpenedShard {
 }
 
 export class ShardThread {
-  readonly #shard: number;
   readonly #worker: Worker;
   readonly #rpc: WorkerRpc<MessageToShard, CallReply>;
   /** The callbacks of records that the shard has not confirmed, in the order they were sent. */
@@ -49,10 +53,10 @@ export class ShardThread {
   #batch: RecordToApply[] = [];
   #batchBytes = 0;
   readonly #batchTimer: NodeJS.Timeout;
-  #calls: CallMessage[] = [];
+  readonly #calls: ShardCaller;
+  readonly #records = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
 
   private constructor(settings: ShardSettings, onHelpWanted: OnHelpWanted | undefined) {
-    this.#shard = settings.shard;
     this.#worker = startWorker(new URL("./shard-worker.ts", import.meta.url), settings);
     this.#worker.on("message", (message: MessageFromShard) => {
       if (!("kind" in message)) return;
@@ -61,15 +65,17 @@ export class ShardThread {
     });
     this.#rpc = new WorkerRpc(this.#worker, "its thread");
     this.#rpc.ended.then(() => this.#confirm(this.#unconfirmed.length));
-    this.#batchTimer = setTimeout(() => this.#sendBatch(), batchDelayMs).unref();
+    this.#batchTimer = setTimeout(() => this.flush(), batchDelayMs).unref();
+    const post = (calls: readonly CallMessage[]) => this.#rpc.post({ kind: "calls", calls });
+    this.#calls = new ShardCaller({ shard: settings.shard, rpc: this.#rpc, post });
   }
 
   static async open(settings: ShardSettings, onHelpWanted?: OnHelpWanted): Promise<OpenedShard> {
     const client = new ShardThread(settings, onHelpWanted);
-    const reply = await client.#request("open", undefined).catch((error: Error) => {
+    const reply = await client.#calls.request("open", undefined).catch((error: Error) => {
       throw new Error(`shard ${settings.shard} cannot be opened: ${problemOf(error)}`, { cause: error });
     });
-    return { client, flushedSequence: client.#resultOf(reply) as number };
+    return { client, flushedSequence: client.#calls.resultOf(reply) as number };
   }
 
   /**
@@ -83,9 +89,10 @@ export class ShardThread {
       return;
     }
     this.#unconfirmed.push(onConfirmed);
+    Atomics.add(this.#records, cellOf.applied, 1);
     this.#batch.push(record);
     this.#batchBytes += record.slice.length;
-    if (this.#batchBytes >= batchBytesMax || this.#batch.length >= batchRecordsMax) this.#sendBatch();
+    if (this.#batchBytes >= batchBytesMax || this.#batch.length >= batchRecordsMax) this.flush();
     else if (this.#batch.length === 1) this.#batchTimer.refresh();
   }
 
@@ -94,16 +101,20 @@ export class ShardThread {
     if (!this.#rpc.hasEnded && this.#rpc.isIdle) this.#rpc.post({ kind: "help", buffer });
   }
 
-  /** Rejects with the shard's own failure, or with `points-shard-stopped` when its thread has ended. */
-  async call<Call extends OpenShardCall>(
+  /** As `ShardCaller.call`. */
+  call<Call extends OpenShardCall>(
     call: Call,
     input: ShardCalls[Call]["input"],
   ): Promise<ShardCalls[Call]["result"]> {
-    this.#sendBatch();
-    const reply = await this.#request(call, input).catch((error: Error) => {
-      throw fail("points-shard-stopped", { shard: this.#shard, problem: problemOf(error) });
-    });
-    return this.#resultOf(reply) as ShardCalls[Call]["result"];
+    this.flush();
+    return this.#calls.call(call, input);
+  }
+
+  /** Lets another thread call this shard. The connection ends with the thread of the shard. */
+  connect(): ShardConnection {
+    const { port1, port2 } = new MessageChannel();
+    this.#rpc.post({ kind: "connect", port: port1 }, [port1]);
+    return { port: port2, records: this.#records };
   }
 
   /** Closes the shard's file and ends its thread. */
@@ -116,31 +127,11 @@ export class ShardThread {
     }
   }
 
-  #request(call: ShardCall, input: unknown): Promise<CallReply> {
-    const id = this.#rpc.newId();
-    const reply = this.#rpc.replyTo(id);
-    if (this.#rpc.hasEnded) return reply;
-    if (this.#calls.push({ id, call, input }) === 1) queueMicrotask(() => this.#sendCalls());
-    if (this.#calls.length === callsPerMessageMax) this.#sendCalls();
-    return reply;
-  }
-
-  #sendCalls(): void {
-    if (this.#calls.length === 0) return;
-    this.#rpc.post({ kind: "calls", calls: this.#calls });
-    this.#calls = [];
-  }
-
-  #resultOf(reply: CallReply): unknown {
-    if (reply.kind === "result") return reply.result;
-    const { failure, problem } = reply;
-    if (failure !== undefined) throw fail(failure.code, failure.details as never);
-    throw new Error(`shard ${this.#shard}: ${problem}`);
-  }
-
-  #sendBatch(): void {
+  /** Sends the records that wait. */
+  flush(): void {
     if (this.#batch.length === 0) return;
     this.#rpc.post({ kind: "apply", records: this.#batch });
+    Atomics.add(this.#records, cellOf.sent, this.#batch.length);
     this.#batch = [];
     this.#batchBytes = 0;
   }
@@ -149,6 +140,3 @@ export class ShardThread {
     for (const onConfirmed of this.#unconfirmed.splice(0, records)) onConfirmed();
   }
 }
-
-/** The message of the error that ended the thread, if there was one. */
-const problemOf = ({ cause, message }: Error): string => (cause instanceof Error ? cause.message : message);

@@ -1,8 +1,9 @@
 // The thread of one shard: applies records and runs calls in the order they arrive, and moves points from
 // heads to blocks between them.
 import { availableParallelism } from "node:os";
-import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { Failure, fail } from "../../errors.ts";
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../errors/between-threads.ts";
+import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { Kernels } from "../kernels.ts";
 import type { AggregateColumns, PointColumns } from "../points.ts";
@@ -10,6 +11,7 @@ import { Shard } from "./shard.ts";
 import type {
   CallMessage,
   CallReply,
+  ConnectedCalls,
   HelpRequest,
   MessageFromShard,
   MessageToShard,
@@ -27,6 +29,8 @@ const headsToFlushMax = 32;
 const longCallMs = 1;
 /** Moving the buffer of a result costs less than copying so many bytes twice. */
 const movedBytesMin = 2 ** 14;
+/** After so many calls of another thread, this one does other work. */
+const callsPerReplyMax = 16;
 /** Length of a slice of help for another shard. A call to this shard waits for it. */
 const helpSliceMs = 2;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
@@ -59,12 +63,19 @@ class ShardWorker {
   /** The memory of reads that this thread helps with. */
   readonly #helped = new Set<SharedArrayBuffer>();
   #isClosed = false;
+  /** Records received, modulo 2^32. */
+  #received = 0;
+  /** Calls of other threads whose records the main thread has not sent. */
+  #waiting: { readonly port: MessagePort; readonly message: ConnectedCalls }[] = [];
+  /** Where replies go: to the main thread, or to the thread whose calls run. */
+  #caller: MessagePort;
   /** The replies to the calls of the message that is being handled, and the buffers that move with them. */
   #replies: CallReply[] | undefined;
   #transfer: ArrayBuffer[] = [];
 
   constructor(port: MessagePort, settings: ShardSettings) {
     this.#port = port;
+    this.#caller = port;
     this.#number = settings.shard;
     const mayShare = settings.shards > 1 && availableParallelism() > 1;
     const requestHelp = (buffer: SharedArrayBuffer) => port.postMessage(helpRequest(buffer));
@@ -97,9 +108,54 @@ class ShardWorker {
 
   #receive(message: MessageToShard): void {
     if (message.kind === "help") this.#help(message.buffer);
-    else if (message.kind === "apply") for (const record of message.records) this.#apply(record);
+    else if (message.kind === "apply") this.#applyAll(message.records);
+    else if (message.kind === "connect") this.#connect(message.port);
     else this.#runAll(message.calls);
     if (!this.#isWorkScheduled && this.#shard.hasWork) this.#scheduleWork();
+  }
+
+  #applyAll(records: readonly RecordToApply[]): void {
+    for (const record of records) this.#apply(record);
+    this.#received = (this.#received + records.length) | 0;
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    for (const { port, message } of waiting) this.#runConnected(port, message);
+  }
+
+  #connect(port: MessagePort): void {
+    port.on("message", (first: ConnectedCalls) => {
+      let { calls, after } = first;
+      // One reply to all calls that have arrived: a message costs more than many a call.
+      while (calls.length < callsPerReplyMax) {
+        const more = receiveMessageOnPort(port)?.message as ConnectedCalls | undefined;
+        if (more === undefined) break;
+        calls = [...calls, ...more.calls];
+        after = more.after; // It never decreases.
+      }
+      // Messages of the main thread that were sent before may not have been read.
+      while (this.#isBefore(after)) {
+        const earlier = receiveMessageOnPort(this.#port);
+        if (earlier === undefined) break;
+        this.#receive(earlier.message as MessageToShard);
+      }
+      this.#runConnected(port, { calls, after });
+    });
+  }
+
+  #runConnected(port: MessagePort, message: ConnectedCalls): void {
+    if (this.#isBefore(message.after)) {
+      this.#waiting.push({ port, message });
+      return;
+    }
+    this.#caller = port;
+    this.#runAll(message.calls);
+    this.#caller = this.#port;
+  }
+
+  /** Whether fewer records have arrived. */
+  #isBefore(records: number): boolean {
+    return ((this.#received - records) | 0) < 0;
   }
 
   #apply({ sequence, slice, isReplay }: RecordToApply): void {
@@ -157,7 +213,7 @@ class ShardWorker {
   }
 
   #sendReplies(): void {
-    if (this.#replies?.length) this.#port.postMessage(this.#replies, this.#transfer);
+    if (this.#replies?.length) this.#caller.postMessage(this.#replies, this.#transfer);
     this.#replies = undefined;
     this.#transfer = [];
   }
@@ -220,10 +276,7 @@ class ShardWorker {
   }
 
   #sendFailure(id: number, error: unknown): void {
-    const problem = error instanceof Error ? error.message : String(error);
-    const failure =
-      error instanceof Failure ? { code: error.failure, details: error.details as never } : undefined;
-    this.#reply({ kind: "failed", id, problem, ...(failure && { failure }) });
+    this.#reply({ kind: "failed", id, ...messageOf(error) });
   }
 }
 

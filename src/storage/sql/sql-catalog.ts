@@ -6,7 +6,7 @@ import { limits } from "../../limits.ts";
 import type { AnyTable, Catalog, Tenant } from "../catalog.ts";
 import type { ScanLimits } from "./compile-filter.ts";
 import type { Database, Db } from "./dialect.ts";
-import { openSqlite } from "./dialects/sqlite/open.ts";
+import { openSqlite, openSqliteReader } from "./dialects/sqlite/open.ts";
 import { metaTable, noteTablesVersion, prepareMeta, refuseNewerTables } from "./meta.ts";
 import { checkTables } from "./tables.ts";
 import { SqlTransaction } from "./transaction.ts";
@@ -51,6 +51,13 @@ export async function openSqlCatalog({ file, ...settings }: SqlCatalogSettings):
   });
   return catalogOn(database, settings);
 }
+
+/** Reads the catalog of this process in another thread. It sees every write that has returned. */
+export const openSqlReader = ({
+  file,
+  tables,
+}: Pick<SqlCatalogSettings, "file" | "tables">): Pick<Catalog, "read" | "close"> =>
+  catalogOn(openSqliteReader(file), { tables });
 
 /** The catalog on an open database, which it closes. */
 export function catalogOn(

@@ -61,33 +61,42 @@ export async function openSqlite(
     await close();
     throw error;
   }
-  return {
-    expressions,
-    writes,
-    reads,
-    raiseLastId: (db, _scope, id) => raiseLastId(db, id),
-    readLastId,
-    insertAll,
-    putAll,
-    setAll,
-    scan,
-    readWithin,
-    parseJson,
-    takenColumns(error) {
-      if (!(error instanceof SqliteError) || !uniqueCodes.includes(error.code)) return undefined;
-      // "UNIQUE constraint failed: assets.in_project, assets.name"
-      return error.message
-        .split(": ")[1]!
-        .split(", ")
-        .map((name) => name.split(".")[1]!);
-    },
-    refusalOf(error) {
-      const isRefused = error instanceof SqliteError && diskCodes.includes(error.code & 0xff);
-      return isRefused ? fail("catalog-not-stored", { problem: error.message }) : undefined;
-    },
-    close,
-  };
+  return databaseOn({ writes, reads, close });
 }
+
+/** Connections of a reader in another thread than the server's main thread. */
+const readersBeside = 2;
+
+/** Opens a file that this process has open for writing, to read it in another thread. */
+export function openSqliteReader(file: string): Database {
+  const reads = connect({ file, mode: "read", connections: readersBeside });
+  return databaseOn({ writes: reads, reads, close: () => reads.destroy() });
+}
+
+const databaseOn = ({ writes, reads, close }: Pick<Database, "writes" | "reads" | "close">): Database => ({
+  ...{ writes, reads, close },
+  expressions,
+  raiseLastId: (db, _scope, id) => raiseLastId(db, id),
+  readLastId,
+  insertAll,
+  putAll,
+  setAll,
+  scan,
+  readWithin,
+  parseJson,
+  takenColumns(error) {
+    if (!(error instanceof SqliteError) || !uniqueCodes.includes(error.code)) return undefined;
+    // "UNIQUE constraint failed: assets.in_project, assets.name"
+    return error.message
+      .split(": ")[1]!
+      .split(", ")
+      .map((name) => name.split(".")[1]!);
+  },
+  refusalOf(error) {
+    const isRefused = error instanceof SqliteError && diskCodes.includes(error.code & 0xff);
+    return isRefused ? fail("catalog-not-stored", { problem: error.message }) : undefined;
+  },
+});
 
 /** All rows in one message; then their words in one statement: a trigger a row cost eight times as much. */
 const insertAll: Database["insertAll"] = async (db, table, columns, rows) => {

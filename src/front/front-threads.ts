@@ -1,0 +1,206 @@
+// The front threads of a server, as its main thread sees them: starts them, serves their calls, ends them.
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { Server } from "node:http";
+import { createServer, type Server as InnerServer } from "node:net";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { MessageChannel, type Worker } from "node:worker_threads";
+import type { Settings } from "../config.ts";
+import type { Services } from "../context.ts";
+import { StartRefused } from "../data-folder.ts";
+import type { Durations } from "../http/request-durations.ts";
+import { startWorker } from "../lib/heap-limits.ts";
+import { limits } from "../limits.ts";
+import { routes } from "../resources.ts";
+import { EmbeddedPoints } from "../storage/embedded-points/embedded-points.ts";
+import type { PointsStore } from "../storage/points.ts";
+import { serveCalls, ThreadCaller } from "./calls.ts";
+import { ConnectionBalance, connectionCounts } from "./connection-balance.ts";
+import { hiddenRoutes } from "./front-routes.ts";
+import type { CallsToFront, CallsToMain, FrontSettings, NewsForMain, SharedMemory } from "./messages.ts";
+import { freeBatch } from "./transfer-batch.ts";
+
+export type { SharedMemory } from "./messages.ts";
+
+interface FrontParts {
+  readonly count: number;
+  readonly settings: FrontSettings;
+  readonly services: Pick<Services, "keys" | "points" | "disk">;
+  readonly cursorSecret: Uint8Array;
+  readonly memory: SharedMemory;
+  /** The store of `services.points`, without counters. */
+  readonly store: Pick<EmbeddedPoints, "connect" | "flush">;
+  readonly recordRefusal: (problem: string) => void;
+}
+
+/** What the rest of the server is. */
+interface FrontSetting {
+  /** The store of `services.points`, without counters. */
+  readonly store: PointsStore;
+  readonly isReadOnly: boolean;
+  readonly isTraced: boolean;
+}
+
+type OpeningParts = Omit<FrontParts, "count" | "store" | "settings"> & { readonly settings: Settings };
+
+/** The front threads of the settings; throws `StartRefused` if the server cannot have any. */
+export async function openFrontThreads(
+  parts: OpeningParts,
+  { store, isReadOnly, isTraced }: FrontSetting,
+): Promise<FrontThreads | undefined> {
+  const { frontThreads = 0 } = parts.settings;
+  if (frontThreads === 0 || isReadOnly) return undefined;
+  const problem = problemOf(parts.settings, isTraced);
+  if (problem === undefined && store instanceof EmbeddedPoints) {
+    const count = frontThreads === "auto" ? Math.min(availableParallelism(), automaticMax) - 1 : frontThreads;
+    return count === 0 ? undefined : FrontThreads.open({ ...parts, count, store });
+  }
+  if (frontThreads === "auto") return undefined;
+  throw new StartRefused(`MILLRACE_FRONT_THREADS must be 0: ${problem ?? "datapoints are elsewhere"}`);
+}
+
+/** One thread for each core, the main thread included, up to this number. */
+const automaticMax = 8;
+
+/** Why a server with these settings has no front threads. */
+function problemOf({ catalogUrl, points, audit }: Settings, isTraced: boolean): string | undefined {
+  if (catalogUrl !== undefined) return "the catalog is in another place than the data folder";
+  if (points !== undefined) return "the datapoints are in another place than the data folder";
+  if (audit?.mode === "writes" || audit?.mode === "all")
+    return `the audit log records ${audit.mode} (MILLRACE_AUDIT)`;
+  if (isTraced) return "the server sends traces";
+  return process.platform === "linux" ? undefined : "threads cannot share a port on this system";
+}
+
+/** Its number among the threads that count connections. */
+const mainThread = 0;
+
+interface Thread {
+  readonly worker: Worker;
+  readonly calls: ThreadCaller<CallsToFront>;
+}
+
+export class FrontThreads {
+  readonly #parts: FrontParts;
+  readonly #folder: string;
+  #threads: readonly Thread[] = [];
+  readonly #counts: Int32Array;
+  #started: Promise<void> = Promise.resolve();
+  #inner: InnerServer | undefined;
+  #isClosing = false;
+  readonly #diskTimer: NodeJS.Timeout;
+
+  private constructor(parts: FrontParts, folder: string) {
+    this.#parts = parts;
+    this.#folder = folder;
+    this.#counts = connectionCounts(1 + parts.count);
+    this.#noteDisk();
+    this.#diskTimer = setInterval(() => this.#noteDisk(), limits.frontDiskEveryMs).unref();
+  }
+
+  static async open(parts: FrontParts): Promise<FrontThreads> {
+    // Only the user of the server may enter the folder.
+    return new FrontThreads(parts, await mkdtemp(join(tmpdir(), "millrace-front-")));
+  }
+
+  /** Call it before the server of the main thread listens. */
+  balance(server: Server): void {
+    new ConnectionBalance(server, this.#counts, mainThread).begin();
+  }
+
+  /**
+   * Starts the threads, which listen at the port of the main thread beside it. Does not wait for them: until
+   * then, the main thread serves all requests.
+   */
+  start(server: Server, port: number): void {
+    this.#started = this.#startAll(server, port);
+  }
+
+  /** Resolves when all threads serve. */
+  get started(): Promise<void> {
+    return this.#started;
+  }
+
+  async #startAll(server: Server, port: number): Promise<void> {
+    const { count } = this.#parts;
+    this.#inner = createServer((socket) => server.emit("connection", socket));
+    this.#inner.listen({ path: this.#innerSocket });
+    await once(this.#inner, "listening");
+    if (this.#isClosing) return;
+    this.#threads = Array.from({ length: count }, (_, at) => this.#startThread(at));
+    await Promise.all(this.#threads.map(({ calls }) => calls.call("listen", { port })));
+  }
+
+  /** The requests that the threads have served. */
+  async durations(): Promise<Durations[]> {
+    const all = this.#threads.map(({ calls }) => calls.call("durations", undefined));
+    return (await Promise.all(all)).flat();
+  }
+
+  /** Completes accepted requests, but not for longer than `milliseconds`. */
+  async close(milliseconds: number): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#diskTimer);
+    await this.#started.catch(() => undefined);
+    await Promise.allSettled(this.#threads.map(({ calls }) => calls.call("close", { milliseconds })));
+    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
+    this.#inner?.close();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  get #innerSocket(): string {
+    return join(this.#folder, "socket");
+  }
+
+  #startThread(at: number): Thread {
+    const { count, settings, cursorSecret, memory, store } = this.#parts;
+    const { host, data, trustedProxies, baseUrl, project, logLevel } = settings;
+    const { port1, port2 } = new MessageChannel();
+    const points = store.connect();
+    const own = { host, data, trustedProxies, project, logLevel, ...(baseUrl !== undefined && { baseUrl }) };
+    const start = {
+      settings: own,
+      threads: count,
+      innerSocket: this.#innerSocket,
+      hiddenRoutes: hiddenRoutes(routes),
+      connections: { counts: this.#counts, thread: at + 1 },
+      cursorSecret,
+      memory,
+      points,
+    };
+    this.#serve(port1);
+    const worker = startWorker(new URL("./front-worker.ts", import.meta.url), { ...start, main: port2 }, [
+      port2,
+      ...points.shards.map(({ port }) => port),
+    ]);
+    worker.on("exit", () => {
+      // A fault in a front thread ends the server, as one in the main thread does.
+      if (!this.#isClosing) throw new Error(`front thread ${at} has ended`);
+    });
+    return { worker, calls: new ThreadCaller(worker, `front thread ${at}`) };
+  }
+
+  #serve(port: MessageChannel["port1"]): void {
+    const { services, store, recordRefusal } = this.#parts;
+    serveCalls<CallsToMain, NewsForMain>(
+      port,
+      {
+        callerOf: (key) => services.keys.read(key),
+        append: async (batch) => {
+          await services.points.append(batch);
+          freeBatch(batch);
+          return undefined;
+        },
+      },
+      (news) => {
+        if (news.kind === "flush") store.flush(news.shard);
+        else recordRefusal(news.problem);
+      },
+    );
+  }
+
+  #noteDisk(): void {
+    Atomics.store(this.#parts.memory.diskFull, 0, this.#parts.services.disk.isFull ? 1 : 0);
+  }
+}
