@@ -2,7 +2,7 @@
 // port, and each read sees the writes of all.
 import { it } from "node:test";
 import { embeddedUnderTest, filesWithoutSyncs } from "../../../test/support/points-store.ts";
-import { seed, times } from "../../../test/support/proof.ts";
+import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { RandomOperations } from "../../../test/support/random-operations.ts";
 import { pointsConformance } from "../conformance/points.ts";
 import type { PointsStore } from "../points.ts";
@@ -48,7 +48,7 @@ it(`${operations} random operations in the store and two connected ones, PROOF_S
   const settings = { shards: 2, blockPoints: 32, checkpointBytes: 100_000, files: filesWithoutSyncs };
   const test = await embeddedUnderTest(settings);
   const connected = [connectionTo(test.store), connectionTo(test.store)];
-  const random = new RandomOperations(inTurns([test.store, ...connected], Math.random));
+  const random = new RandomOperations(inTurns([test.store, ...connected], randomFrom(seed)));
   try {
     while (random.operations < operations) await random.turn();
     await random.compareAll();
