@@ -45,7 +45,7 @@ interface Asking {
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ frontThreads: 2 });
 });
 after(() => server.close());
 
