@@ -35,6 +35,7 @@ import { millrace } from "./systems/millrace.ts";
 import { millraceOnClickHouse } from "./systems/millrace-on-clickhouse.ts";
 import type { Running, System } from "./systems/system.ts";
 import { victoriaMetrics } from "./systems/victoria-metrics.ts";
+import { measureThreads } from "./threads.ts";
 import { fullTransformations, measureTransformations, quickTransformations } from "./transformations.ts";
 import {
   type Figures,
@@ -53,6 +54,7 @@ const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12]
   --quick     a fraction of the data and one round: whether everything works, not figures to keep
   --only      these workloads alone, and those that are measured in one go with them
   --scale     instead of workloads: figures at 1 to 100 M points and at 100 to 1 M series (some minutes, 2 GB)
+  --threads   instead of workloads: one thread or two that receive requests (1 minute)
   --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
   --console   instead of workloads: the web console in Chromium (15 minutes, 3 GB); --only open,drag for parts
   --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
@@ -72,6 +74,7 @@ const { values: options } = parseArgs({
     only: { type: "string" },
     scale: { type: "boolean", default: false },
     codecs: { type: "boolean", default: false },
+    threads: { type: "boolean", default: false },
     cluster: { type: "boolean", default: false },
     connectors: { type: "boolean", default: false },
     opcua: { type: "boolean", default: false },
@@ -147,6 +150,12 @@ const isAsked = (names: readonly string[]) => only === undefined || names.some((
 async function scale(): Promise<void> {
   const tables = await measureScale((work) => onFresh(millrace, work), options.quick);
   show("Scale", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
+}
+
+async function benchThreads(): Promise<void> {
+  const scale = options.quick ? { ...quickReads, scans: 50 } : { ...fullReads, scans: 1_000 };
+  const tables = await measureThreads(onFresh, { ...scale, requests: options.quick ? 100 : 3_000 });
+  show("Front threads", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
 }
 
 async function benchConnectors(): Promise<void> {
@@ -285,6 +294,7 @@ else if (options.console) await benchConsole();
 else if (options.connectors) await benchConnectors();
 else if (options.opcua) await benchOpcUa();
 else if (options.transformations) await benchTransformations();
+else if (options.threads) await benchThreads();
 else if (options.codecs) show("Codecs", `${machine()}\n\n\`${command}\`\n\n${measureCodecs()}`);
 else if (options.cluster && only?.every((name) => clusterParts.includes(name))) await benchCluster(only);
 else await bench();

@@ -44,10 +44,12 @@ class Connection {
     const url = path.startsWith("//")
       ? `${baseUrl}${path.slice(1)}`
       : `${baseUrl}/api/0.5/projects/${project}${path}`;
+    // Node adds this header only for methods that usually have a body.
+    const length = body !== undefined && !isChunked && { "content-length": Buffer.byteLength(body) };
     const outgoing = send(url, {
       agent: this.#agent,
       method: method ?? (body === undefined ? "GET" : "POST"),
-      headers: { "api-key": key, ...headers },
+      headers: { "api-key": key, ...length, ...headers },
     });
     if (isChunked) outgoing.write(body);
     outgoing.end(isChunked ? undefined : body);

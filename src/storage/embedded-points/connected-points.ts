@@ -19,8 +19,8 @@ import { shardOf } from "../shard-of.ts";
 import { isCacheable } from "./latest-point-cache.ts";
 import { SeriesVersions } from "./series-versions.ts";
 import { ShardCaller } from "./shard-calls.ts";
-import type { CallReply, ConnectedCalls } from "./shard-messages.ts";
-import { cellOf, type ShardConnection } from "./shard-thread.ts";
+import { type CallReply, type ConnectedCalls, cellOf } from "./shard-messages.ts";
+import type { ShardConnection } from "./shard-thread.ts";
 
 /** How a thread reaches the store; its ports move to that thread. */
 export interface PointsConnection {
@@ -117,14 +117,15 @@ export class ConnectedPoints implements PointsStore {
   }
 }
 
-function callerOf({ port, records }: ShardConnection, shard: number, owner: PointsOwner): ShardCaller {
+function callerOf({ port, cells }: ShardConnection, shard: number, owner: PointsOwner): ShardCaller {
   const rpc = new WorkerRpc<ConnectedCalls, CallReply>(port, "its thread");
   return new ShardCaller({
     shard,
     rpc,
     post(calls) {
-      const after = Atomics.load(records, cellOf.applied);
-      if (after !== Atomics.load(records, cellOf.sent)) owner.flush(shard);
+      const after = Atomics.load(cells, cellOf.applied);
+      if (after !== Atomics.load(cells, cellOf.sent)) owner.flush(shard);
+      Atomics.add(cells, cellOf.calls, calls.length);
       rpc.post({ calls, after });
     },
   });

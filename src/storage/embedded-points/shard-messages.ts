@@ -66,10 +66,20 @@ export interface RecordToApply {
 }
 
 export type MessageToShard =
-  | { readonly kind: "connect"; readonly port: MessagePort }
+  | { readonly kind: "connect"; readonly port: MessagePort; readonly cells: Int32Array }
   | { readonly kind: "help"; readonly buffer: SharedArrayBuffer }
   | { readonly kind: "apply"; readonly records: readonly RecordToApply[] }
   | { readonly kind: "calls"; readonly calls: readonly CallMessage[] };
+
+/** The places of numbers that a shard, the main thread and connected threads share. All are modulo 2^32. */
+export const cellOf = {
+  /** Records that the main thread has passed to `apply`. */
+  applied: 0,
+  /** Records that it has sent to the shard. */
+  sent: 1,
+  /** Calls of connected threads that have no reply yet. */
+  calls: 2,
+} as const;
 
 /** Calls by another thread than the main thread. */
 export interface ConnectedCalls {

@@ -3,15 +3,16 @@ import { MessageChannel, type MessagePort, type Worker } from "node:worker_threa
 import { startWorker } from "../../lib/heap-limits.ts";
 import { WorkerRpc } from "../../lib/worker-rpc.ts";
 import { problemOf, ShardCaller } from "./shard-calls.ts";
-import type {
-  CallMessage,
-  CallReply,
-  MessageFromShard,
-  MessageToShard,
-  OpenShardCall,
-  RecordToApply,
-  ShardCalls,
-  ShardSettings,
+import {
+  type CallMessage,
+  type CallReply,
+  cellOf,
+  type MessageFromShard,
+  type MessageToShard,
+  type OpenShardCall,
+  type RecordToApply,
+  type ShardCalls,
+  type ShardSettings,
 } from "./shard-messages.ts";
 
 /**
@@ -29,12 +30,9 @@ export type ShardClient = Pick<ShardThread, "apply" | "call" | "close"> &
 export interface ShardConnection {
   /** Move it to that thread. */
   readonly port: MessagePort;
-  /** Shared: the numbers of records that the main thread has passed to `apply`, and has sent (`cellOf`). */
-  readonly records: Int32Array;
+  /** Shared memory: numbers with the places of `cellOf`. */
+  readonly cells: Int32Array;
 }
-
-/** The cells of `ShardConnection.records`. */
-export const cellOf = { applied: 0, sent: 1 } as const;
 
 /** Called when a shard begins a long read, with memory for the `help` of other shards. */
 type OnHelpWanted = (buffer: SharedArrayBuffer) => void;
@@ -54,7 +52,9 @@ export class ShardThread {
   #batchBytes = 0;
   readonly #batchTimer: NodeJS.Timeout;
   readonly #calls: ShardCaller;
-  readonly #records = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  readonly #cells = new Int32Array(
+    new SharedArrayBuffer(Object.keys(cellOf).length * Int32Array.BYTES_PER_ELEMENT),
+  );
 
   private constructor(settings: ShardSettings, onHelpWanted: OnHelpWanted | undefined) {
     this.#worker = startWorker(new URL("./shard-worker.ts", import.meta.url), settings);
@@ -89,7 +89,7 @@ export class ShardThread {
       return;
     }
     this.#unconfirmed.push(onConfirmed);
-    Atomics.add(this.#records, cellOf.applied, 1);
+    Atomics.add(this.#cells, cellOf.applied, 1);
     this.#batch.push(record);
     this.#batchBytes += record.slice.length;
     if (this.#batchBytes >= batchBytesMax || this.#batch.length >= batchRecordsMax) this.flush();
@@ -98,7 +98,8 @@ export class ShardThread {
 
   /** Lets the thread decode blocks of another shard's read, unless it has calls of its own. */
   help(buffer: SharedArrayBuffer): void {
-    if (!this.#rpc.hasEnded && this.#rpc.isIdle) this.#rpc.post({ kind: "help", buffer });
+    const isIdle = this.#rpc.isIdle && Atomics.load(this.#cells, cellOf.calls) === 0;
+    if (!this.#rpc.hasEnded && isIdle) this.#rpc.post({ kind: "help", buffer });
   }
 
   /** As `ShardCaller.call`. */
@@ -113,8 +114,8 @@ export class ShardThread {
   /** Lets another thread call this shard. The connection ends with the thread of the shard. */
   connect(): ShardConnection {
     const { port1, port2 } = new MessageChannel();
-    this.#rpc.post({ kind: "connect", port: port1 }, [port1]);
-    return { port: port2, records: this.#records };
+    this.#rpc.post({ kind: "connect", port: port1, cells: this.#cells }, [port1]);
+    return { port: port2, cells: this.#cells };
   }
 
   /** Closes the shard's file and ends its thread. */
@@ -131,7 +132,7 @@ export class ShardThread {
   flush(): void {
     if (this.#batch.length === 0) return;
     this.#rpc.post({ kind: "apply", records: this.#batch });
-    Atomics.add(this.#records, cellOf.sent, this.#batch.length);
+    Atomics.add(this.#cells, cellOf.sent, this.#batch.length);
     this.#batch = [];
     this.#batchBytes = 0;
   }

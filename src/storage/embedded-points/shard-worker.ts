@@ -8,17 +8,18 @@ import { invariant } from "../../lib/invariant.ts";
 import { Kernels } from "../kernels.ts";
 import type { AggregateColumns, PointColumns } from "../points.ts";
 import { Shard } from "./shard.ts";
-import type {
-  CallMessage,
-  CallReply,
-  ConnectedCalls,
-  HelpRequest,
-  MessageFromShard,
-  MessageToShard,
-  RecordToApply,
-  ShardCall,
-  ShardCalls,
-  ShardSettings,
+import {
+  type CallMessage,
+  type CallReply,
+  type ConnectedCalls,
+  cellOf,
+  type HelpRequest,
+  type MessageFromShard,
+  type MessageToShard,
+  type RecordToApply,
+  type ShardCall,
+  type ShardCalls,
+  type ShardSettings,
 } from "./shard-messages.ts";
 import { helpWith, SharedBlocks } from "./shared-blocks.ts";
 import { viewOf } from "./shared-ring.ts";
@@ -40,6 +41,9 @@ const retryMs = 1000;
 const reads: ReadonlySet<ShardCall> = new Set(["scan", "aggregate", "latest", "oldPoints"]);
 
 const helpRequest = (buffer: SharedArrayBuffer): HelpRequest => ({ kind: "help-wanted", buffer });
+
+/** To another thread that calls this shard. */
+type Connection = Pick<Extract<MessageToShard, { kind: "connect" }>, "port" | "cells">;
 
 type CallHandlers = {
   readonly [Call in ShardCall]: (input: ShardCalls[Call]["input"], id: number) => void;
@@ -66,7 +70,7 @@ class ShardWorker {
   /** Records received, modulo 2^32. */
   #received = 0;
   /** Calls of other threads whose records the main thread has not sent. */
-  #waiting: { readonly port: MessagePort; readonly message: ConnectedCalls }[] = [];
+  #waiting: { readonly from: Connection; readonly message: ConnectedCalls }[] = [];
   /** Where replies go: to the main thread, or to the thread whose calls run. */
   #caller: MessagePort;
   /** The replies to the calls of the message that is being handled, and the buffers that move with them. */
@@ -109,7 +113,7 @@ class ShardWorker {
   #receive(message: MessageToShard): void {
     if (message.kind === "help") this.#help(message.buffer);
     else if (message.kind === "apply") this.#applyAll(message.records);
-    else if (message.kind === "connect") this.#connect(message.port);
+    else if (message.kind === "connect") this.#connect(message);
     else this.#runAll(message.calls);
     if (!this.#isWorkScheduled && this.#shard.hasWork) this.#scheduleWork();
   }
@@ -120,10 +124,11 @@ class ShardWorker {
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
     this.#waiting = [];
-    for (const { port, message } of waiting) this.#runConnected(port, message);
+    for (const { from, message } of waiting) this.#runConnected(from, message);
   }
 
-  #connect(port: MessagePort): void {
+  #connect(from: Connection): void {
+    const { port } = from;
     port.on("message", (first: ConnectedCalls) => {
       let { calls, after } = first;
       // One reply to all calls that have arrived: a message costs more than many a call.
@@ -139,18 +144,19 @@ class ShardWorker {
         if (earlier === undefined) break;
         this.#receive(earlier.message as MessageToShard);
       }
-      this.#runConnected(port, { calls, after });
+      this.#runConnected(from, { calls, after });
     });
   }
 
-  #runConnected(port: MessagePort, message: ConnectedCalls): void {
+  #runConnected(from: Connection, message: ConnectedCalls): void {
     if (this.#isBefore(message.after)) {
-      this.#waiting.push({ port, message });
+      this.#waiting.push({ from, message });
       return;
     }
-    this.#caller = port;
+    this.#caller = from.port;
     this.#runAll(message.calls);
     this.#caller = this.#port;
+    Atomics.sub(from.cells, cellOf.calls, message.calls.length);
   }
 
   /** Whether fewer records have arrived. */
