@@ -138,27 +138,21 @@ export async function openApp(
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
   const front = await openFrontThreads(
-    { settings, services, memory, cursorSecret: secretOf("cursors"), recordRefusal: refusals.record },
+    {
+      ...{ settings, services, memory, cursorSecret: secretOf("cursors") },
+      ...{ ...authenticators, recordRefusal: refusals.record, folderName: nameOf(settings.data) },
+    },
     { store: installation.stores.points, isReadOnly, isTraced: tracing !== noTracing },
   );
+  if (front) opened.defer(() => front.close(0));
   const observing = { log, metrics, tracing, protocols, settings, hasFront: front !== undefined };
   const http = await createHttp({ ...observing, recordRefusal: refusals.record });
   const heldRequests = new HeldRequests(http);
-  const kernel = { services, ...authenticators, ...boundsOfRequests(system, bounds, metrics) };
+  const kernel = { services, ...authenticators, ...boundsOfRequests(system, bounds, metrics, front) };
   const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
   addEndpoints(http, kernel, { ...operating, front, consoleFolder: settings.consoleFolder });
-  const running = {
-    services,
-    installation,
-    settings,
-    models,
-    operating,
-    front,
-    http,
-    heldRequests,
-    isReadOnly,
-  };
-  return appOf(running, opened.move());
+  const serving = { front, http, heldRequests, isReadOnly };
+  return appOf({ services, installation, settings, models, operating, ...serving }, opened.move());
 }
 
 interface Running extends Pick<App, "services" | "installation"> {
@@ -180,13 +174,13 @@ function appOf(
     services,
     installation,
     async listen() {
-      front?.balance(http.server);
+      await front?.attach(http);
       const address = await listenAt(http, settings, { isShared: front !== undefined });
       const work = { address, settings, models, log: operating.log };
       const created = isReadOnly ? {} : await startWork(services, work);
       if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
       heldRequests.release();
-      front?.start(http.server, Number(new URL(address).port));
+      front?.start(Number(new URL(address).port));
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     get frontStarted() {
@@ -197,9 +191,9 @@ function appOf(
       const leftMs = () => Math.max(0, untilMs - performance.now());
       await services.lease.retire();
       await services.demos.stopAll(); // They are clients of the server.
-      // Front threads first: until they have ended, they forward requests to this one.
-      await front?.close(leftMs());
-      await closeWithin(http, leftMs());
+      await front?.prepareToClose();
+      // At once: no thread accepts connections any more, and this one completes what others forward.
+      await Promise.all([closeWithin(http, leftMs()), front?.close(leftMs())]);
       await serving.disposeAsync();
     },
   };
@@ -211,9 +205,15 @@ const sharedMemory = (): SharedMemory => ({
   diskFull: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
 });
 
-const boundsOfRequests = (system: System, bounds: ResponseBounds, metrics: Metrics) => ({
-  ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memoryOf(bounds, metrics) },
-});
+function boundsOfRequests(
+  system: System,
+  bounds: ResponseBounds,
+  metrics: Metrics,
+  front: FrontThreads | undefined,
+) {
+  const memory = memoryOf(bounds, metrics, front?.threads);
+  return { keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memory };
+}
 
 interface Ticking {
   readonly scheduled: ScheduledBackups | undefined;

@@ -5,9 +5,10 @@ import type { KeyProject } from "./access/api-keys.ts";
 import type { Settings } from "./config.ts";
 import type { Services } from "./context.ts";
 import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
+import { removeLeftFolders } from "./lib/left-folders.ts";
 import { limits } from "./limits.ts";
 import type { ModelHosting, ModelRunner } from "./model-runner/model-runner.ts";
-import { pythonRunner, removeLeftFolders } from "./model-runner/python-runner.ts";
+import { pythonRunner } from "./model-runner/python-runner.ts";
 import { findSandbox, type Sandbox, type SandboxRefusal } from "./model-runner/sandbox.ts";
 import type { Filter } from "./query/filter.ts";
 import { failAbandonedRuns, runDueSchedules } from "./resources/models/schedules/scheduler.ts";
@@ -39,7 +40,7 @@ export async function openModelHosting(
   const ownName = createHash("sha256").update(data).digest("hex").slice(0, 12);
   const folderPrefix = `millrace-model-${ownName}-`;
   const host = "refusal" in found ? undefined : { sandbox: found, platform: () => listeningAt, folderPrefix };
-  if (host) await removeLeftFolders(host);
+  if (host) await removeLeftFolders(host.folderPrefix);
   const models: ModelHosting = {
     ...("refusal" in found && { refusal: found.refusal }),
     runner: host ? pythonRunner(host) : noRunner,

@@ -5,6 +5,7 @@ import { baseUrlOf } from "../lib/base-url.ts";
 import { cookieIn } from "../lib/cookies.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import type { Caller } from "./caller.ts";
+import type { KnownCaller } from "./caller-cache.ts";
 import type { Credential } from "./credentials.ts";
 import type { EndedSessions } from "./ended-sessions.ts";
 import type { LoginProject } from "./login-directory.ts";
@@ -43,7 +44,7 @@ export interface PresentedSession {
 }
 
 interface AuthenticatorParts {
-  readonly keys: Pick<ApiKeys, "callerOf" | "cachedCallerOf" | "hasExpired">;
+  readonly keys: Pick<ApiKeys, "callerOf" | "cachedCallerOf" | "hasExpired" | "read">;
   readonly tokens: Tokens;
   readonly programTokens: Pick<ProgramTokens, "find" | "cached" | "hasExpired">;
   readonly throttle: Throttle;
@@ -113,8 +114,20 @@ export class Authenticator {
     return remembered ? { caller: remembered } : this.#presentKey(key, address);
   }
 
+  /**
+   * The caller of a key, for the cache of a front thread; undefined if the key is not valid. That counts as a
+   * failure when the main thread gets the request. Throws 429 as `authenticate` does.
+   */
+  async findForFront(key: string, address: string): Promise<KnownCaller | undefined> {
+    const credential = credentialOfKey(key);
+    this.throttle.refuseFailing(address, credential);
+    const known = await this.#parts.keys.read(key);
+    if (known) this.throttle.succeeded(credential);
+    return known;
+  }
+
   async #presentKey(key: string, address: string): Promise<AuthenticationResult> {
-    const credential = `key ${key.slice(0, keyLengthRemembered)}`;
+    const credential = credentialOfKey(key);
     this.throttle.refuseFailing(address, credential);
     const caller = await this.#parts.keys.callerOf(key);
     if (caller) this.throttle.succeeded(credential);
@@ -250,6 +263,8 @@ const bearerIn = (header: string | undefined): string | undefined =>
 
 /** More than any key has, and little enough for many to be remembered. */
 const keyLengthRemembered = 128;
+
+const credentialOfKey = (key: string) => `key ${key.slice(0, keyLengthRemembered)}`;
 
 /** The end of the signature identifies a token. */
 const credentialOf = (token: string) => `token ${token.length} ${token.slice(-64)}`;

@@ -26,8 +26,8 @@ interface PendingRead {
 interface CallerCacheParts {
   readonly rights: Pick<Rights, "rightsVersion">;
   readonly system: System;
-  /** Reads the caller from the catalog; undefined when the secret is not valid. */
-  readonly read: (secret: string) => Promise<KnownCaller | undefined>;
+  /** Reads the caller of a secret from this address; undefined when the secret is not valid. */
+  readonly read: (secret: string, address: string) => Promise<KnownCaller | undefined>;
 }
 
 export class CallerCache {
@@ -47,13 +47,13 @@ export class CallerCache {
    * Returns the caller; undefined when the secret is not valid. Changes by other processes count within twice
    * `keyCacheMsMax`, changes by this process at once.
    */
-  async find(secret: string): Promise<KnownCaller | undefined> {
+  async find(secret: string, address = ""): Promise<KnownCaller | undefined> {
     const { rightsVersion } = this.#parts.rights;
     const remembered = this.cached(secret);
     if (remembered) return remembered;
     const pending = this.#pending.get(secret);
     if (pending?.rightsVersion === rightsVersion) return pending.result;
-    const begun = { rightsVersion, result: this.#read(secret, rightsVersion) };
+    const begun = { rightsVersion, result: this.#read(secret, rightsVersion, address) };
     this.#pending.set(secret, begun);
     try {
       return await begun.result;
@@ -75,8 +75,8 @@ export class CallerCache {
     this.#remembered.delete(secret);
   }
 
-  async #read(secret: string, rightsVersion: number): Promise<KnownCaller | undefined> {
-    const found = await this.#parts.read(secret);
+  async #read(secret: string, rightsVersion: number, address: string): Promise<KnownCaller | undefined> {
+    const found = await this.#parts.read(secret, address);
     if (!found) {
       this.forget(secret);
       return undefined;

@@ -10,8 +10,13 @@ import { ConnectionBalance, connectionCounts } from "./connection-balance.ts";
 async function twoServers() {
   const counts = connectionCounts(2);
   const servers = [0, 1].map((thread) => {
-    const server = createServer((_request, response) => response.end(String(thread)));
-    return { server, balance: new ConnectionBalance(server, counts, thread) };
+    const balance = new ConnectionBalance(counts, thread);
+    const server = createServer((request, response) => {
+      if (balance.shouldEnd(request)) response.setHeader("connection", "close");
+      response.end(String(thread));
+    });
+    balance.count(server);
+    return { server, balance };
   });
   for (const { server } of servers) await once(server.listen(0, "127.0.0.1"), "listening");
   const ports = servers.map(({ server }) => (server.address() as AddressInfo).port);

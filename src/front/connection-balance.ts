@@ -2,9 +2,13 @@
 //
 // The system chooses a thread for each new connection at random, and clients keep connections for hours: one
 // thread would serve three of four, and the main thread all that were opened before the others listened. So a
-// thread with too many of them ends a connection with its next response, and its client opens another one.
+// thread with too many of them ends a connection with its next response, and its client opens another one. It
+// does not end a connection whose client has sent more than the request of this response.
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { hasBody } from "../http/body.ts";
+import { isFront } from "../http/front-address.ts";
 
 /** Of a thread that does not listen. */
 const closed = 2 ** 30;
@@ -13,16 +17,33 @@ const closed = 2 ** 30;
 export const connectionCounts = (threads: number): Int32Array =>
   new Int32Array(new SharedArrayBuffer(threads * Int32Array.BYTES_PER_ELEMENT)).fill(closed);
 
+/** An open connection of this thread that it has not ended. */
+interface Open {
+  /** Requests that have been received, and whose responses have not been sent. */
+  requests: number;
+}
+
 export class ConnectionBalance {
   readonly #counts: Int32Array;
   readonly #thread: number;
-  /** The open connections of this thread that it does not end. */
-  readonly #open = new Set<Socket>();
+  readonly #open = new Map<Socket, Open>();
 
-  /** Counts the connections of a server, which is that of the thread with this number. */
-  constructor(server: Server, counts: Int32Array, thread: number) {
+  /** `thread` is the number of this one. */
+  constructor(counts: Int32Array, thread: number) {
     this.#counts = counts;
     this.#thread = thread;
+  }
+
+  /** Counts and ends the connections of the server; call it before the server listens. */
+  watch(http: FastifyInstance): void {
+    this.count(http.server);
+    http.addHook("onSend", (request, reply, _payload, done) => {
+      if (this.shouldEnd(request.raw)) reply.header("connection", "close");
+      done();
+    });
+  }
+
+  count(server: Server): void {
     server.on("connection", (socket) => this.#opened(socket));
     server.prependListener("request", (request, response) => this.#requested(request, response));
   }
@@ -37,9 +58,18 @@ export class ConnectionBalance {
     Atomics.store(this.#counts, this.#thread, closed);
   }
 
+  /** Whether the connection is to end with the response to this request, which is about to be sent. */
+  shouldEnd(request: IncomingMessage): boolean {
+    const { socket } = request;
+    if (!this.#hasTooMany || this.#open.get(socket)?.requests !== 1) return false;
+    if (hasBody(request) && !request.complete) return false;
+    this.#forget(socket);
+    return true;
+  }
+
   #opened(socket: Socket): void {
-    if (socket.remoteAddress === undefined) return; // A front thread.
-    this.#open.add(socket);
+    if (isFront(socket)) return;
+    this.#open.set(socket, { requests: 0 });
     Atomics.add(this.#counts, this.#thread, 1);
     socket.once("close", () => this.#forget(socket));
   }
@@ -49,9 +79,12 @@ export class ConnectionBalance {
   }
 
   #requested({ socket }: IncomingMessage, response: ServerResponse): void {
-    if (!this.#hasTooMany || !this.#open.has(socket)) return;
-    response.shouldKeepAlive = false;
-    this.#forget(socket);
+    const open = this.#open.get(socket);
+    if (open === undefined) return;
+    open.requests += 1;
+    response.once("close", () => {
+      open.requests -= 1;
+    });
   }
 
   /** Whether another thread has at least two connections less, and a fifth less. */

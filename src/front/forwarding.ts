@@ -2,6 +2,9 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as send } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { hasBody } from "../http/body.ts";
+import { type Deadlines, RequestLifetime } from "../http/request-lifetime.ts";
+import { invariant } from "../lib/invariant.ts";
+import { limits } from "../limits.ts";
 
 /** Headers between two neighbours, and those that this thread decides on. */
 const notForwarded: ReadonlySet<string> = new Set([
@@ -12,10 +15,17 @@ const notForwarded: ReadonlySet<string> = new Set([
 /** Of a request whose body this thread has inflated. */
 const ofBody: ReadonlySet<string> = new Set(["content-length", "content-encoding"]);
 
+/** The main thread has the other deadlines; it cannot see that a client reads nothing more. */
+const forwardedDeadlines: Deadlines = {
+  requestMs: Number.POSITIVE_INFINITY,
+  idleMs: limits.uploadIdleMsMax,
+  sendMs: 24 * 3_600_000,
+};
+
 export class Forwarding {
   readonly #socketPath: string;
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   readonly #forwarded = new WeakSet<object>();
+  #agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 
   constructor(socketPath: string) {
     this.#socketPath = socketPath;
@@ -27,31 +37,47 @@ export class Forwarding {
   }
 
   /**
-   * Sends the request to the main thread, and its response to the client. `body` replaces one that was read.
+   * Sends the request to the main thread, and its response to the client. Give it the body, inflated, if it
+   * has been read.
    */
   forward(request: FastifyRequest, reply: FastifyReply, body?: Buffer): void {
     const { raw } = request;
     const response = reply.raw;
     this.#forwarded.add(raw);
     reply.hijack();
+    const lifetime = new RequestLifetime(response, forwardedDeadlines);
     const outgoing = send({
       agent: this.#agent,
       socketPath: this.#socketPath,
       method: raw.method,
       path: raw.url,
       setHost: false,
+      maxHeaderSize: 2 * limits.headBytesMax,
       headers: headersOf(request, body),
     });
+    let hasResponse = false;
     outgoing.on("response", (incoming) => {
+      hasResponse = true;
       response.writeHead(incoming.statusCode!, incoming.statusMessage, headersBack(incoming));
       incoming.pipe(response);
       incoming.once("error", () => response.destroy());
+      lifetime.sending();
     });
-    outgoing.once("error", () => fail(reply));
+    outgoing.on("error", () => {
+      // The main thread may respond and close before it has read the body.
+      if (hasResponse) raw.unpipe(outgoing).resume();
+      else response.destroy();
+    });
     response.once("close", () => {
       if (!response.writableFinished) outgoing.destroy();
     });
     sendBody(raw, outgoing, body);
+  }
+
+  /** Uses each connection to the main thread once: that closes idle ones from now on. */
+  prepareToClose(): void {
+    this.#agent.destroy();
+    this.#agent = new Agent({ keepAlive: false });
   }
 
   close(): void {
@@ -60,12 +86,13 @@ export class Forwarding {
 }
 
 function sendBody(raw: IncomingMessage, outgoing: ClientRequest, body: Buffer | undefined): void {
+  invariant(body !== undefined || !raw.readableDidRead, "a body that has been read is forwarded from memory");
   if (body !== undefined) outgoing.end(body);
   else if (hasBody(raw)) raw.pipe(outgoing);
   else outgoing.end();
 }
 
-/** The main thread names the address of the client last, so that it trusts one hop. */
+/** The main thread trusts this one to name the address of the client. */
 function headersOf({ raw, ip }: FastifyRequest, body: Buffer | undefined): string[] {
   const { rawHeaders } = raw;
   const headers: string[] = [];
@@ -74,7 +101,7 @@ function headersOf({ raw, ip }: FastifyRequest, body: Buffer | undefined): strin
     const isReplaced = body !== undefined && ofBody.has(name);
     if (!notForwarded.has(name) && !isReplaced) headers.push(rawHeaders[at]!, rawHeaders[at + 1]!);
   }
-  headers.push("X-Forwarded-For", ip, "Connection", "keep-alive");
+  headers.push("X-Forwarded-For", ip);
   if (body !== undefined) headers.push("Content-Length", String(body.length));
   else if (raw.headers["transfer-encoding"] !== undefined) headers.push("Transfer-Encoding", "chunked");
   return headers;
@@ -90,8 +117,3 @@ function headersBack({ rawHeaders }: IncomingMessage): string[] {
   }
   return headers;
 }
-
-/** The main thread has closed the connection, as it does at the end of its own: the client sees the same. */
-const fail = ({ raw }: FastifyReply): void => {
-  raw.destroy();
-};

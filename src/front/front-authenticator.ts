@@ -11,7 +11,7 @@ interface FrontAuthenticatorParts {
   readonly rightsVersion: Int32Array;
   readonly system: System;
   /** Gets the caller from the main thread. */
-  readonly callerOf: (key: string) => Promise<KnownCaller | undefined>;
+  readonly callerOf: (key: string, address: string) => Promise<KnownCaller | undefined>;
 }
 
 export function frontAuthenticator({
@@ -26,11 +26,11 @@ export function frontAuthenticator({
   };
   const cache = new CallerCache({ rights, system, read: callerOf });
   return {
-    authenticate({ headers }) {
+    authenticate({ headers, address }) {
       const key = headers["api-key"];
       if (typeof key !== "string" || key === "" || headers[seeAsHeader] !== undefined) throw new NeedsMain();
       const known = cache.cached(key);
-      return known ? resultOf(known) : cache.find(key).then(resultOf);
+      return known ? resultOf(known) : cache.find(key, address).then(resultOf);
     },
   };
 }

@@ -4,7 +4,6 @@ import { Failure } from "../errors.ts";
 import { hasBody } from "../http/body.ts";
 import { addWrites } from "../http/influx-routes.ts";
 import { NeedsMain } from "../http/needs-main.ts";
-import type { Kernel } from "../http/pipeline.ts";
 import { addRoutes, patternOf } from "../http/rest-routes.ts";
 import { limits } from "../limits.ts";
 import { datapointRoutes } from "../resources/datapoints/datapoints.rest.ts";
@@ -33,7 +32,7 @@ interface FrontRouting {
   readonly hidden: readonly HiddenRoute[];
 }
 
-type FrontKernel = Kernel & { readonly consoleProject: string };
+type FrontKernel = Parameters<typeof addWrites>[1];
 
 export function addFrontRoutes(
   http: FastifyInstance,

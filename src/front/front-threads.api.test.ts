@@ -2,9 +2,11 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, type IncomingHttpHeaders, request as send } from "node:http";
+import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { type Item, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { limits } from "../limits.ts";
 import { routes } from "../resources.ts";
 import { pathOf } from "../rest/route.ts";
 
@@ -267,6 +269,67 @@ test("the audit log has the address of the client, not one that it claims", () =
     assert.ok(refused.length >= all.length);
     assert.deepEqual(new Set(refused.map(({ address }) => address)), new Set(["127.0.0.1"]));
   }));
+
+test("requests of HTTP/1.0 need no Host, as health checks of load balancers send them", async () => {
+  for (let times = 0; times < 24; times++) {
+    const response = await exchange("GET /health/live HTTP/1.0\r\n\r\n");
+    assert.match(response, /^HTTP\/1.1 200 OK\r\n/);
+  }
+});
+
+test("pipelined requests all get their responses", async () => {
+  await createSeries("pipelined");
+  const { key } = fronted!;
+  const path = "/api/0.5/projects/demo/timeseries/latest/pipelined";
+  const one = `GET ${path} HTTP/1.1\r\nHost: x\r\napi-key: ${key}\r\n`;
+  const all = Array.from({ length: 24 }, () =>
+    exchange(`${one}\r\n`.repeat(4) + `${one}Connection: close\r\n\r\n`),
+  );
+  for (const responses of await Promise.all(all)) assert.equal(responses.split("HTTP/1.1 200 OK").length, 6);
+});
+
+test("a request with a query that is as long as a head may be is forwarded", () =>
+  withConnections(async (all) => {
+    const query = "x".repeat(limits.headBytesMax - 600);
+    for (const one of all) {
+      const { status, text } = await one.send(`/assets?limit=1&cursor=&name=${query}`);
+      assert.ok(status === 200 || status === 400, `${status} ${text}`);
+    }
+  }));
+
+test("an address that failed too often may not present keys, and blocks no key in use", async () => {
+  const server = await startTestServer({ frontThreads: 2, attemptsPerMinute: 5 });
+  const connections = Array.from({ length: 24 }, () => new Connection(server));
+  const statuses = (headers = {}) =>
+    Promise.all(connections.map(async (one) => (await one.send("/timeseries/latest/a", { headers })).status));
+  try {
+    await server.ask("POST /timeseries", { items: [{ name: "a" }] });
+    assert.deepEqual(new Set(await statuses()), new Set([200]));
+    const refused = await statuses({ "api-key": "mr_guessed" });
+    assert.ok(refused.includes(429), "too many failures");
+    assert.deepEqual(new Set(await statuses()), new Set([200]), "the key in use is not blocked");
+    assert.equal((await server.ask("GET /assets")).status, 200, "nor in the main thread");
+    const unseen = await server.app.services.keys.create(await projectOf(server), "never presented");
+    assert.deepEqual(new Set(await statuses({ "api-key": unseen.key })), new Set([429]));
+  } finally {
+    for (const one of connections) one.close();
+    await server.close();
+  }
+});
+
+async function projectOf({ app, key }: TestServer) {
+  const caller = await app.services.keys.callerOf(key);
+  return { id: caller!.projectId, urlName: caller!.projectUrlName };
+}
+
+/** All that the server sends until it closes the connection. */
+async function exchange(bytes: string): Promise<string> {
+  const socket = connect(Number(new URL(fronted!.baseUrl).port), "127.0.0.1");
+  socket.write(bytes);
+  let text = "";
+  for await (const chunk of socket.setEncoding("utf8")) text += chunk;
+  return text;
+}
 
 test("metrics count the requests of all threads once", () =>
   withConnections(async (all) => {

@@ -1,16 +1,19 @@
 // The front threads of a server, as its main thread sees them: starts them, serves their calls, ends them.
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import type { Server } from "node:http";
 import { createServer, type Server as InnerServer } from "node:net";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, type Worker } from "node:worker_threads";
+import type { FastifyInstance } from "fastify";
+import type { Authenticator } from "../access/authenticator.ts";
 import type { Settings } from "../config.ts";
 import type { Services } from "../context.ts";
 import { StartRefused } from "../data-folder.ts";
+import { markAsFront } from "../http/front-address.ts";
 import type { Durations } from "../http/request-durations.ts";
 import { startWorker } from "../lib/heap-limits.ts";
+import { removeLeftFolders } from "../lib/left-folders.ts";
 import { limits } from "../limits.ts";
 import { routes } from "../resources.ts";
 import { EmbeddedPoints } from "../storage/embedded-points/embedded-points.ts";
@@ -26,16 +29,19 @@ export type { SharedMemory } from "./messages.ts";
 interface FrontParts {
   readonly count: number;
   readonly settings: FrontSettings;
-  readonly services: Pick<Services, "keys" | "points" | "disk">;
+  readonly services: Pick<Services, "points" | "disk">;
+  readonly authenticator: Pick<Authenticator, "findForFront">;
   readonly cursorSecret: Uint8Array;
   readonly memory: SharedMemory;
   /** The store of `services.points`, without counters. */
   readonly store: Pick<EmbeddedPoints, "connect" | "flush">;
   readonly recordRefusal: (problem: string) => void;
+  /** A name of the data folder, for a temporary folder. */
+  readonly folderName: string;
 }
 
-/** What the rest of the server is. */
-interface FrontSetting {
+/** What decides whether a server can have front threads. */
+interface Conditions {
   /** The store of `services.points`, without counters. */
   readonly store: PointsStore;
   readonly isReadOnly: boolean;
@@ -47,7 +53,7 @@ type OpeningParts = Omit<FrontParts, "count" | "store" | "settings"> & { readonl
 /** The front threads of the settings; throws `StartRefused` if the server cannot have any. */
 export async function openFrontThreads(
   parts: OpeningParts,
-  { store, isReadOnly, isTraced }: FrontSetting,
+  { store, isReadOnly, isTraced }: Conditions,
 ): Promise<FrontThreads | undefined> {
   const { frontThreads = 0 } = parts.settings;
   if (frontThreads === 0 || isReadOnly) return undefined;
@@ -63,6 +69,9 @@ export async function openFrontThreads(
 /** One thread for each core, the main thread included, up to this number. */
 const automaticMax = 8;
 
+/** The path of a socket has at most 107 bytes. */
+const tmpdirLengthMax = 60;
+
 /** Why a server with these settings has no front threads. */
 function problemOf({ catalogUrl, points, audit }: Settings, isTraced: boolean): string | undefined {
   if (catalogUrl !== undefined) return "the catalog is in another place than the data folder";
@@ -70,6 +79,7 @@ function problemOf({ catalogUrl, points, audit }: Settings, isTraced: boolean): 
   if (audit?.mode === "writes" || audit?.mode === "all")
     return `the audit log records ${audit.mode} (MILLRACE_AUDIT)`;
   if (isTraced) return "the server sends traces";
+  if (tmpdir().length > tmpdirLengthMax) return "the path of the temporary folder is too long for a socket";
   return process.platform === "linux" ? undefined : "threads cannot share a port on this system";
 }
 
@@ -86,6 +96,7 @@ export class FrontThreads {
   readonly #folder: string;
   #threads: readonly Thread[] = [];
   readonly #counts: Int32Array;
+  readonly #balance: ConnectionBalance;
   #started: Promise<void> = Promise.resolve();
   #inner: InnerServer | undefined;
   #isClosing = false;
@@ -95,26 +106,39 @@ export class FrontThreads {
     this.#parts = parts;
     this.#folder = folder;
     this.#counts = connectionCounts(1 + parts.count);
+    this.#balance = new ConnectionBalance(this.#counts, mainThread);
     this.#noteDisk();
     this.#diskTimer = setInterval(() => this.#noteDisk(), limits.frontDiskEveryMs).unref();
   }
 
   static async open(parts: FrontParts): Promise<FrontThreads> {
+    const prefix = `millrace-front-${parts.folderName}-`;
+    await removeLeftFolders(prefix);
     // Only the user of the server may enter the folder.
-    return new FrontThreads(parts, await mkdtemp(join(tmpdir(), "millrace-front-")));
+    return new FrontThreads(parts, await mkdtemp(join(tmpdir(), prefix)));
   }
 
-  /** Call it before the server of the main thread listens. */
-  balance(server: Server): void {
-    new ConnectionBalance(server, this.#counts, mainThread).begin();
+  /** The threads that receive requests, the main thread included. */
+  get threads(): number {
+    return 1 + this.#parts.count;
+  }
+
+  /** Call it before the server of the main thread listens: it gets the requests that are forwarded. */
+  async attach(http: FastifyInstance): Promise<void> {
+    this.#balance.watch(http);
+    this.#balance.begin();
+    const { server } = http;
+    this.#inner = createServer((socket) => server.emit("connection", markAsFront(socket)));
+    this.#inner.listen({ path: this.#innerSocket });
+    await once(this.#inner, "listening");
   }
 
   /**
    * Starts the threads, which listen at the port of the main thread beside it. Does not wait for them: until
    * then, the main thread serves all requests.
    */
-  start(server: Server, port: number): void {
-    this.#started = this.#startAll(server, port);
+  start(port: number): void {
+    this.#started = this.#startAll(port);
   }
 
   /** Resolves when all threads serve. */
@@ -122,27 +146,30 @@ export class FrontThreads {
     return this.#started;
   }
 
-  async #startAll(server: Server, port: number): Promise<void> {
+  async #startAll(port: number): Promise<void> {
     const { count } = this.#parts;
-    this.#inner = createServer((socket) => server.emit("connection", socket));
-    this.#inner.listen({ path: this.#innerSocket });
-    await once(this.#inner, "listening");
-    if (this.#isClosing) return;
     this.#threads = Array.from({ length: count }, (_, at) => this.#startThread(at));
     await Promise.all(this.#threads.map(({ calls }) => calls.call("listen", { port })));
   }
 
-  /** The requests that the threads have served. */
+  /** The requests that the threads have served; none of a thread that closes. */
   async durations(): Promise<Durations[]> {
     const all = this.#threads.map(({ calls }) => calls.call("durations", undefined));
-    return (await Promise.all(all)).flat();
+    return (await Promise.allSettled(all)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+  }
+
+  /** Call it before the server of the main thread closes its idle connections. */
+  async prepareToClose(): Promise<void> {
+    this.#isClosing = true;
+    this.#balance.end();
+    await this.#started.catch(() => undefined);
+    await Promise.allSettled(this.#threads.map(({ calls }) => calls.call("prepareToClose", undefined)));
   }
 
   /** Completes accepted requests, but not for longer than `milliseconds`. */
   async close(milliseconds: number): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#diskTimer);
-    await this.#started.catch(() => undefined);
     await Promise.allSettled(this.#threads.map(({ calls }) => calls.call("close", { milliseconds })));
     await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
     this.#inner?.close();
@@ -174,19 +201,22 @@ export class FrontThreads {
       port2,
       ...points.shards.map(({ port }) => port),
     ]);
+    // A fault in a front thread ends the server, as one in the main thread does.
+    worker.on("error", (cause) => {
+      throw new Error(`front thread ${at} failed: ${String(cause)}`, { cause });
+    });
     worker.on("exit", () => {
-      // A fault in a front thread ends the server, as one in the main thread does.
       if (!this.#isClosing) throw new Error(`front thread ${at} has ended`);
     });
     return { worker, calls: new ThreadCaller(worker, `front thread ${at}`) };
   }
 
   #serve(port: MessageChannel["port1"]): void {
-    const { services, store, recordRefusal } = this.#parts;
+    const { services, authenticator, store, recordRefusal } = this.#parts;
     serveCalls<CallsToMain, NewsForMain>(
       port,
       {
-        callerOf: (key) => services.keys.read(key),
+        callerOf: ({ key, address }) => authenticator.findForFront(key, address),
         append: async (batch) => {
           await services.points.append(batch);
           freeBatch(batch);

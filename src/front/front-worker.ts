@@ -19,6 +19,7 @@ import { InfluxState } from "../influx/influx-state.ts";
 import { BufferPool } from "../lib/buffer-pool.ts";
 import { invariant } from "../lib/invariant.ts";
 import { realSystem } from "../lib/system.ts";
+import { limits } from "../limits.ts";
 import { closeWithin, listenTogether } from "../listening.ts";
 import { cursorSigner } from "../query/cursor.ts";
 import { assetTable } from "../resources/assets/schema.ts";
@@ -105,7 +106,7 @@ async function start(begin: FrontStart): Promise<void> {
   const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
   const main: Main = new ThreadCaller(begin.main, "the main thread");
   const services = servicesOf(begin, main);
-  const metrics = createMetrics();
+  const metrics = createMetrics({ ofProcess: false });
   const forwarding = new Forwarding(begin.innerSocket);
   const http = await createHttp({
     ...{ log, metrics, protocols, settings, tracing: noTracing },
@@ -118,28 +119,38 @@ async function start(begin: FrontStart): Promise<void> {
   const authenticator = frontAuthenticator({
     rightsVersion: memory.rightsVersion,
     system: realSystem,
-    callerOf: (key) => main.call("callerOf", key),
+    callerOf: (key, address) => main.call("callerOf", { key, address }),
   });
   const kernel = {
     ...{ services, authenticator, consoleProject: settings.project, keyUses: new KeyUses(realSystem) },
-    ...{ readTurns: openReadTurns(metrics), ...memoryOf(usualBounds, metrics, threads + 1) },
+    ...{
+      linesBytesMax: limits.frontLinesBytesMax,
+      readTurns: openReadTurns(metrics),
+      ...memoryOf(usualBounds, metrics, threads + 1),
+    },
   };
   addFrontRoutes(http, kernel, { forwarding, hidden: begin.hiddenRoutes });
   const { counts, thread } = begin.connections;
-  const balance = new ConnectionBalance(http.server, counts, thread);
+  const balance = new ConnectionBalance(counts, thread);
+  balance.watch(http);
   invariant(parentPort !== null, "a front thread is a thread");
   serveCalls<CallsToFront>(parentPort, {
     async listen({ port }) {
-      const address = await listenTogether(http, { host: settings.host, port });
+      await listenTogether(http, { host: settings.host, port });
       balance.begin();
-      return address;
+      return undefined;
     },
     durations: async () => metrics.durations.own,
-    async close({ milliseconds }) {
+    async prepareToClose() {
       balance.end();
+      forwarding.prepareToClose();
+      return undefined;
+    },
+    async close({ milliseconds }) {
       await closeWithin(http, milliseconds);
       forwarding.close();
       await Promise.all([services.computing.close(), services.points.close(), services.catalog.close()]);
+      return undefined;
     },
   });
 }

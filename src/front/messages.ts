@@ -50,15 +50,20 @@ export interface SharedMemory {
 /** The calls of a front thread to the main thread, with the types of their input and result. */
 export interface CallsToMain {
   /** The caller of an API key; undefined if it is not valid. */
-  callerOf: { input: string; result: KnownCaller | undefined };
+  callerOf: {
+    input: { readonly key: string; readonly address: string };
+    result: KnownCaller | undefined;
+  };
   append: { input: Parameters<PointsStore["append"]>[0]; result: undefined };
 }
 
 /** The calls of the main thread to a front thread. */
 export interface CallsToFront {
-  /** Begins to serve; returns the address. */
-  listen: { input: { readonly port: number }; result: string };
+  /** Begins to serve. */
+  listen: { input: { readonly port: number }; result: undefined };
   durations: { input: undefined; result: readonly Durations[] };
+  /** From now on, no idle connection to the main thread is used, as that closes them. */
+  prepareToClose: { input: undefined; result: undefined };
   /** Completes accepted requests, and stops. */
   close: { input: { readonly milliseconds: number }; result: undefined };
 }

@@ -13,6 +13,7 @@ import { none } from "../lib/not-covered.ts";
 import { limits } from "../limits.ts";
 import type { RequestAudit } from "./auditing.ts";
 import { addFlux, addQuery, pingHeaders } from "./influx-query-routes.ts";
+import { NeedsMain } from "./needs-main.ts";
 import { basicPasswordOf, withPassword } from "./passwords.ts";
 import { addEndpoint, type Client, type Kernel, type Receive } from "./pipeline.ts";
 import { admitToProject, contextOf, type ProjectClient, sourceOf } from "./project-access.ts";
@@ -29,6 +30,8 @@ const challengeOf = ({ status }: Failure): Readonly<Record<string, string>> =>
   status === 401 ? { "WWW-Authenticate": 'Basic realm="Millrace"' } : {};
 
 interface InfluxKernel extends Kernel {
+  /** Longer bodies of lines are written by the main thread; without it, this is the main thread. */
+  readonly linesBytesMax?: number;
   /** The project of tokens at the root of the server. A key there is for its own project. */
   readonly consoleProject: string;
 }
@@ -76,9 +79,11 @@ function addWrite(http: FastifyInstance, kernel: InfluxKernel, url: string): voi
     // The lines are stored while the body is in memory, so the handler reads it.
     readBody: (_, receive) => receive,
     handle: ({ admitted, input, lifetime }, receive) =>
-      receive(limits.bulkBodyBytesMax, (bytes) =>
-        writeLines(contextOf(kernel, admitted, lifetime), bytes, input),
-      ),
+      receive(limits.bulkBodyBytesMax, async (bytes) => {
+        // Lines that are stored in parts could be stored twice if a later part needs the main thread.
+        if (bytes.length > (kernel.linesBytesMax ?? Number.POSITIVE_INFINITY)) throw new NeedsMain();
+        return writeLines(contextOf(kernel, admitted, lifetime), bytes, input);
+      }),
     send({ reply, lifetime }, { cutPoints }) {
       if (cutPoints > 0) reply.header("X-Millrace-Rounded-Times", cutPoints);
       const sent = reply.code(204).headers(pingHeaders).send();

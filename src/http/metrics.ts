@@ -32,10 +32,10 @@ interface StoresNow {
   readonly disk: Pick<DiskSpace, "freeBytes" | "isFull">;
 }
 
-/** Each server has its own registry, so that several can run in one process. */
-export function createMetrics(): Metrics {
+/** Each server has its own registry, so that several can run in one process; a front thread has one, too. */
+export function createMetrics({ ofProcess = true } = {}): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  if (ofProcess) collectDefaultMetrics({ register: registry });
   new Gauge({
     name: "millrace_build_info",
     help: "Always 1; the label is the running version",

@@ -11,6 +11,7 @@ import { hasBody } from "./body.ts";
 import { sendClientError } from "./client-error.ts";
 import { addPreflights, shareWithPage, variesByOrigin } from "./cross-origin.ts";
 import { errorHandler } from "./error-response.ts";
+import { isFront, isFrontAddress } from "./front-address.ts";
 import { type Metrics, measureRequests } from "./metrics.ts";
 import type { Protocol } from "./protocol.ts";
 import { securityHeaders } from "./security-headers.ts";
@@ -60,7 +61,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     routerOptions,
     requestTimeout: limits.uploadMsMax,
     // Emits no stream events for requests without a body; they cost as much as routing.
-    http: { maxHeaderSize: limits.headBytesMax, requireHostHeader: false, optimizeEmptyRequests: true },
+    http: { maxHeaderSize: headBytesMaxOf(options), requireHostHeader: false, optimizeEmptyRequests: true },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     frameworkErrors: (problem, request, reply) => {
@@ -93,11 +94,15 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   return http;
 }
 
-/** A front thread has no address. */
+/** Front threads add headers to requests that they forward. */
+const headBytesMaxOf = ({ hasFront }: HttpOptions): number =>
+  limits.headBytesMax + (hasFront ? limits.forwardedHeadBytes : 0);
+
+/** A front thread names the address of its client; whether it is that of a proxy, it has decided already. */
 function trustOf({ hasFront, settings: { trustedProxies } }: HttpOptions) {
   if (!hasFront) return trustedProxies.length > 0 && [...trustedProxies];
   const isProxy = networkCheck(trustedProxies);
-  return (address: string | undefined) => address === undefined || isProxy(address);
+  return (address: string, hop: number) => isFrontAddress(address, hop) || isProxy(address);
 }
 
 /** Short ids, unique over restarts: a random prefix of the process and a counter. */
@@ -109,7 +114,8 @@ function requestIds(): () => string {
 
 /** The refusal (400) of a request without `Host`, with an error body, which Node omits. */
 function refusalOfIncomplete({ raw }: FastifyRequest): Failure | undefined {
-  const isIncomplete = raw.headers.host === undefined && raw.httpVersion === "1.1";
+  // A front thread forwards requests of HTTP/1.0 as those of 1.1.
+  const isIncomplete = raw.headers.host === undefined && raw.httpVersion === "1.1" && !isFront(raw.socket);
   return isIncomplete ? fail("fields-missing", { fields: ["Host"] }) : undefined;
 }
 

@@ -34,6 +34,7 @@ export class ChangeCounter {
     try {
       return await change();
     } finally {
+      // Between these two, other threads may use the state of during the change: it is out of date at once.
       Atomics.sub(this.#cells, 0, 1);
       this.changed();
     }

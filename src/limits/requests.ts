@@ -63,6 +63,16 @@ export const requestsLimits = {
     "times",
     "How much longer than sent a front thread expects a compressed body to be.",
   ),
+  forwardedHeadBytes: limit(
+    2 ** 10,
+    "bytes",
+    "With front threads, the main thread accepts heads that are longer by so much.",
+  ),
+  frontLinesBytesMax: limit(
+    384 * 2 ** 10,
+    "bytes",
+    "Inflated lines that a front thread writes, all at once. The main thread writes longer bodies.",
+  ),
   frontDiskEveryMs: limit(250, "ms", "How often front threads learn whether the disk is full."),
   frontThreadsMax: limit(64, "threads", "Front threads of one server."),
   bodyIdleMsMax: limit(

@@ -14,10 +14,8 @@ import {
 } from "../../test/support/model-runs.ts";
 import { needs } from "../../test/support/needs.ts";
 import { archive, type Entry, fileEntry } from "../../test/support/source-package.ts";
-import { removeLeftFolders } from "./python-runner.ts";
-import { findPython, plainSandbox } from "./sandbox.ts";
+import { removeLeftFolders } from "../lib/left-folders.ts";
 
-const python = await findPython();
 const runner = await plainRunner();
 
 describe("a process of Python", needs("python"), () => {
@@ -110,7 +108,7 @@ describe("a process of Python", needs("python"), () => {
 test("folders that a crash has left are taken away, and no others", async () => {
   const left = mkdtempSync(join(tmpdir(), folderPrefix));
   const others = mkdtempSync(join(tmpdir(), "millrace-model-other-"));
-  await removeLeftFolders({ sandbox: plainSandbox(python!), platform: () => undefined, folderPrefix });
+  await removeLeftFolders(folderPrefix);
   assert.deepEqual([existsSync(left), existsSync(others)], [false, true]);
   rmdirSync(others);
 });
@@ -123,7 +121,7 @@ test("folders of another user, and links, are left where they are", {
   const target = mkdtempSync(join(tmpdir(), "millrace-model-other-"));
   const link = `${planted}-link`;
   symlinkSync(target, link);
-  await removeLeftFolders({ sandbox: plainSandbox(python!), platform: () => undefined, folderPrefix });
+  await removeLeftFolders(folderPrefix);
   assert.deepEqual([existsSync(planted), existsSync(target)], [true, true]);
   rmSync(link);
   for (const folder of [planted, target]) rmdirSync(folder);

@@ -2,7 +2,7 @@
 //
 // The task, artifacts and outcome go through pipes. The server opens no file in a folder that the code of a
 // model can write, so the server never follows a link of the code.
-import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../lib/json.ts";
@@ -42,17 +42,6 @@ export function pythonRunner({ sandbox, platform, folderPrefix }: PythonHost): M
 
 /** One project may take all places, but a project with fewer runs goes first. */
 const semaphoreOf = (places: number) => new Semaphore({ places, perCaller: places });
-
-/** Removes the folders of runs that a crash of this server ended. */
-export async function removeLeftFolders({ folderPrefix }: PythonHost): Promise<void> {
-  const names = await readdir(tmpdir());
-  for (const name of names.filter((one) => one.startsWith(folderPrefix))) {
-    const path = join(tmpdir(), name);
-    // Removes only folders of this user: another user could put links into its folder during the removal.
-    const found = await lstat(path);
-    if (found.isDirectory() && found.uid === process.geteuid?.()) await rm(path, { recursive: true });
-  }
-}
 
 interface RunHost {
   readonly folder: string;

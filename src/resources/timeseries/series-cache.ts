@@ -83,7 +83,7 @@ export class SeriesCache {
   of(projectId: ProjectId): ProjectSeries {
     const existing = this.#projects.get(projectId);
     if (existing !== undefined && (this.#isOwner || existing.isCurrent)) return existing;
-    const created = new ProjectSeries(this.#generations.of(projectId), this.#newFilterId);
+    const created = new ProjectSeries(this.#generations.of(projectId), this.#newFilterId, this.#isOwner);
     this.#projects.set(projectId, created);
     return created;
   }
@@ -160,11 +160,13 @@ class ProjectSeries {
   #filterIds = new LruCache<string, number>(limits.rightsFiltersMax);
   #accessGeneration = 0;
   readonly #newFilterId: () => number;
+  readonly #isOwner: boolean;
   /** The generation of series when it was created. */
   readonly #created: number;
 
-  constructor(generations: ProjectGenerations, newFilterId: () => number) {
+  constructor(generations: ProjectGenerations, newFilterId: () => number, isOwner: boolean) {
     this.#generations = generations;
+    this.#isOwner = isOwner;
     this.#newFilterId = newFilterId;
     this.#created = generations.series.state;
   }
@@ -176,7 +178,8 @@ class ProjectSeries {
 
   stateFor(permitted: Filter): CacheState {
     const { series, access } = this.#generations;
-    return { filterId: this.#filterIdOf(permitted), series: series.state, access: access.state };
+    const known = this.#isOwner ? series.state : this.#created;
+    return { filterId: this.#filterIdOf(permitted), series: known, access: access.state };
   }
 
   /** The series, if it is in memory and known to match the filter. */
