@@ -275,6 +275,14 @@ test("odd numbers in the midst of points that are spelled alike", async () => {
   await checkText(`{"items":[${rows.with(5, value).with(6, time).join(",")}]}`);
 });
 
+test("times that begin alike and are longer or shorter than those around them", async () => {
+  const lengths = [13, 13, 9, 10, 13, 12, 11, 13, 9, 9, 13];
+  const rows = [...lengths, ...lengths].map(
+    (length, i) => `{"timestamp":${"1780272012345".slice(0, length)},"value":${i}.5}`,
+  );
+  await checkText(`{"items":[${rows.join(",")}]}`);
+});
+
 test("numbers of every length before and after the decimal point", async () => {
   const random = randomFrom(seed);
   const digits = (count: number) => Array.from({ length: count }, () => Math.floor(random() * 10)).join("");
@@ -329,6 +337,19 @@ test("a body that is longer than the memory of the kernel, which ends at any byt
   const items = Array.from({ length: 3600 }, row);
   for (let more = 0; more < 90; more++)
     if (isTurn()) await checkText(`{"items":[${items.with(10, items[10] + " ".repeat(more)).join(",")}]}`);
+});
+
+test("a long body is read once, wherever in a point the memory of the kernel ends", async () => {
+  const row = (_: unknown, i: number) => `{"timestamp":${1.7e12 + i},"value":${-1e4 - i / 8}}`;
+  const rows = Array.from({ length: 4000 }, row).with(20, '{"timestamp":1700000000020,"value":-1.5e3}');
+  for (let more = 0; more < 60; more++) {
+    const body = Buffer.from(`{"items":[${rows.with(10, " ".repeat(more) + rows[10]).join(",")}]}`);
+    const result = await found(body, "x");
+    assert.ok(isSame(result, plainInsert(body, "x")));
+    // The columns of the scanner. It would have stopped at a number that was cut, and left the body to
+    // another reader.
+    assert.equal(ctx.insertBuffers.columns.count, rows.length, `${more} blanks`);
+  }
 });
 
 test("cycles of the same names, in which some are spelled in another way, missing, or twice", async () => {
