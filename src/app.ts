@@ -148,7 +148,7 @@ export async function openApp(
   const observing = { log, metrics, tracing, protocols, settings, hasFront: front !== undefined };
   const http = await createHttp({ ...observing, recordRefusal: refusals.record });
   const heldRequests = new HeldRequests(http);
-  const kernel = { services, ...authenticators, ...boundsOfRequests(system, bounds, metrics, front) };
+  const kernel = { services, ...authenticators, ...boundsOfRequests(system, bounds, metrics) };
   const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
   addEndpoints(http, kernel, { ...operating, front, consoleFolder: settings.consoleFolder });
   const serving = { front, http, heldRequests, isReadOnly };
@@ -205,15 +205,9 @@ const sharedMemory = (): SharedMemory => ({
   diskFull: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
 });
 
-function boundsOfRequests(
-  system: System,
-  bounds: ResponseBounds,
-  metrics: Metrics,
-  front: FrontThreads | undefined,
-) {
-  const memory = memoryOf(bounds, metrics, front?.threads);
-  return { keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memory };
-}
+const boundsOfRequests = (system: System, bounds: ResponseBounds, metrics: Metrics) => ({
+  ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memoryOf(bounds, metrics) },
+});
 
 interface Ticking {
   readonly scheduled: ScheduledBackups | undefined;

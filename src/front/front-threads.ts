@@ -118,11 +118,6 @@ export class FrontThreads {
     return new FrontThreads(parts, await mkdtemp(join(tmpdir(), prefix)));
   }
 
-  /** The threads that receive requests, the main thread included. */
-  get threads(): number {
-    return 1 + this.#parts.count;
-  }
-
   /** Call it before the server of the main thread listens: it gets the requests that are forwarded. */
   async attach(http: FastifyInstance): Promise<void> {
     this.#balance.watch(http);

@@ -126,7 +126,7 @@ async function start(begin: FrontStart): Promise<void> {
     ...{
       linesBytesMax: limits.frontLinesBytesMax,
       readTurns: openReadTurns(metrics),
-      ...memoryOf(usualBounds, metrics, threads + 1),
+      ...memoryOf(usualBounds, metrics, threads),
     },
   };
   addFrontRoutes(http, kernel, { forwarding, hidden: begin.hiddenRoutes });

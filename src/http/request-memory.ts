@@ -19,8 +19,8 @@ export const usualBounds: ResponseBounds = {
 };
 
 /**
- * The memory that the requests of a thread share, with its metrics. Several threads divide it; only the
- * memory that one large body or response may take in addition is that of each thread.
+ * The memory that the requests of a thread share, with its metrics. Front threads divide it among them; only
+ * the memory that one large body or response may take in addition is that of each.
  */
 export function memoryOf(
   { bytes, deadlines }: ResponseBounds,
