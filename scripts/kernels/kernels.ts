@@ -722,28 +722,33 @@ function remember(all: Aggregation, timeMs: f64, value: f64): void {
   all.lastValue = value;
 }
 
-/** Adds the lines between the points up to `last`, without their squares. */
+/**
+ * Adds the lines between the points up to `last`, without their squares. The mean has the same bits as that of
+ * `summariseMeans`: a bucket gives one result, whether it is read by its points or by a summary of them.
+ */
 function addLines(all: Aggregation, times: usize, values: usize, last: usize): void {
   const first = load<f64>(values);
   const toValues = values - times;
   const base = f64x2.splat(first);
-  const half = f64x2.splat(0.5);
-  let aboves = f64x2.splat(0);
+  let ends = f64x2.splat(0);
+  let starts = ends;
   let at = times + 8;
   for (; at + 8 < last; at += 16) {
     const two = v128.load(at + toValues);
     const before = v128.load(at + toValues - 8);
-    const middle = f64x2.add(f64x2.mul(two, half), f64x2.mul(before, half));
     const ms = f64x2.sub(v128.load(at), v128.load(at - 8));
-    aboves = f64x2.add(aboves, f64x2.mul(f64x2.sub(middle, base), ms));
+    ends = f64x2.add(ends, f64x2.mul(f64x2.sub(two, base), ms));
+    starts = f64x2.add(starts, f64x2.mul(f64x2.sub(before, base), ms));
   }
-  let above = sumOf(aboves);
+  let endAbove = sumOf(ends);
+  let startAbove = sumOf(starts);
   if (at < last) {
-    const middle = load<f64>(at + toValues) * 0.5 + load<f64>(at + toValues - 8) * 0.5;
-    above += (middle - first) * (load<f64>(at) - load<f64>(at - 8));
+    const ms = load<f64>(at) - load<f64>(at - 8);
+    endAbove += (load<f64>(at + toValues) - first) * ms;
+    startAbove += (load<f64>(at + toValues - 8) - first) * ms;
   }
   const ms = load<f64>(last - 8) - load<f64>(times);
-  if (ms > 0) addTime(all, ms, first + above / ms, 0);
+  if (ms > 0) addTime(all, ms, first + (startAbove * 0.5 + endAbove * 0.5) / ms, 0);
 }
 
 /** Adds the extremes and the sum of the points up to `last`. */

@@ -25,7 +25,9 @@ const forwardedDeadlines: Deadlines = {
 export class Forwarding {
   readonly #socketPath: string;
   readonly #forwarded = new WeakSet<object>();
-  #agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+  readonly #withIdle = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+  readonly #withoutIdle = new Agent({ keepAlive: false });
+  #agent = this.#withIdle;
 
   constructor(socketPath: string) {
     this.#socketPath = socketPath;
@@ -74,14 +76,13 @@ export class Forwarding {
     sendBody(raw, outgoing, body);
   }
 
-  /** Uses each connection to the main thread once: that closes idle ones from now on. */
+  /** Uses no idle connection to the main thread any more: that closes them from now on. */
   prepareToClose(): void {
-    this.#agent.destroy();
-    this.#agent = new Agent({ keepAlive: false });
+    this.#agent = this.#withoutIdle;
   }
 
   close(): void {
-    this.#agent.destroy();
+    for (const agent of [this.#withIdle, this.#withoutIdle]) agent.destroy();
   }
 }
 

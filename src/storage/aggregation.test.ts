@@ -138,20 +138,32 @@ function assertAgrees(
   }
 }
 
+const cases = series.chain((one) =>
+  fc.tuple(
+    fc.constant(one),
+    questionOf(one),
+    fc.array(fc.nat(), { maxLength: 20 }),
+    fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
+  ),
+);
+
 test("any series in any parts agrees with the definitions", () => {
-  const cases = series.chain((one) =>
-    fc.tuple(
-      fc.constant(one),
-      questionOf(one),
-      fc.array(fc.nat(), { maxLength: 20 }),
-      fc.array(fc.boolean(), { minLength: 1, maxLength: 6 }),
-    ),
-  );
   fc.assert(
     fc.property(cases, ([one, query, cuts, summarised]) => {
       assertAgrees(result(one, query, cuts, summarised), naiveAggregate(one, query), query, one);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test("a part of a bucket adds the same bits by its points as by their summary", () => {
+  const names = ["average", "sum", "min", "max", "count"] as const;
+  fc.assert(
+    fc.property(cases, fc.subarray([...names], { minLength: 1 }), ([one, query, cuts], aggregates) => {
+      const asked = { ...query, aggregates };
+      const [byPoints, bySummaries] = [false, true].map((by) => result(one, asked, cuts, [by]));
+      assert.deepEqual(byPoints, bySummaries);
+    }),
   );
 });
 
