@@ -142,7 +142,7 @@ export async function openApp(
       ...{ settings, services, memory, cursorSecret: secretOf("cursors") },
       ...{ ...authenticators, recordRefusal: refusals.record, folderName: nameOf(settings.data) },
     },
-    { store: installation.stores.points, isReadOnly, isTraced: tracing !== noTracing },
+    { store: installation.stores.points, isReadOnly, isTraced: tracing !== noTracing, log },
   );
   if (front) opened.defer(() => front.close(0));
   const observing = { log, metrics, tracing, protocols, settings, hasFront: front !== undefined };

@@ -6,6 +6,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, type Worker } from "node:worker_threads";
 import type { FastifyInstance } from "fastify";
+import type { Logger } from "pino";
 import type { Authenticator } from "../access/authenticator.ts";
 import type { Settings } from "../config.ts";
 import type { Services } from "../context.ts";
@@ -46,6 +47,7 @@ interface Conditions {
   readonly store: PointsStore;
   readonly isReadOnly: boolean;
   readonly isTraced: boolean;
+  readonly log: Logger;
 }
 
 type OpeningParts = Omit<FrontParts, "count" | "store" | "settings"> & { readonly settings: Settings };
@@ -53,17 +55,24 @@ type OpeningParts = Omit<FrontParts, "count" | "store" | "settings"> & { readonl
 /** The front threads of the settings; throws `StartRefused` if the server cannot have any. */
 export async function openFrontThreads(
   parts: OpeningParts,
-  { store, isReadOnly, isTraced }: Conditions,
+  { store, isReadOnly, isTraced, log }: Conditions,
 ): Promise<FrontThreads | undefined> {
   const { frontThreads = 0 } = parts.settings;
   if (frontThreads === 0 || isReadOnly) return undefined;
   const problem = problemOf(parts.settings, isTraced);
   if (problem === undefined && store instanceof EmbeddedPoints) {
     const count = frontThreads === "auto" ? Math.min(availableParallelism(), automaticMax) - 1 : frontThreads;
-    return count === 0 ? undefined : FrontThreads.open({ ...parts, count, store });
+    if (count === 0) return undefined;
+    const opening = FrontThreads.open({ ...parts, count, store });
+    return frontThreads === "auto" ? opening.catch((reason: unknown) => noThreads(log, reason)) : opening;
   }
   if (frontThreads === "auto") return undefined;
   throw new StartRefused(`MILLRACE_FRONT_THREADS must be 0: ${problem ?? "datapoints are elsewhere"}`);
+}
+
+/** Without a temporary folder to write to, the server works as well. */
+function noThreads(log: Logger, reason: unknown): undefined {
+  log.warn({ err: reason }, "Starts without front threads: the temporary folder cannot be used");
 }
 
 /** One thread for each core, the main thread included, up to this number. */

@@ -29,6 +29,12 @@ export function endLeftProcesses(): void {
 
 type Environment = Readonly<Record<string, string>>;
 
+/** Front threads take half a second of processor time of each start, so only some tests have them. */
+const withoutFront: Environment = { MILLRACE_FRONT_THREADS: "0" };
+
+/** For servers as users start them. */
+export const withFront: Environment = { MILLRACE_FRONT_THREADS: "auto" };
+
 /**
  * Runs `millrace` with these words, as the last of what `within` runs; no MILLRACE_ setting of the
  * surroundings gets through.
@@ -44,7 +50,7 @@ export function runMillrace(
   const program = within.length > 0 ? [...first, process.execPath, entry] : [entry];
   const child = spawn(command, [...program, ...words], {
     cwd: folder,
-    env: { ...Object.fromEntries(inherited), ...environment },
+    env: { ...Object.fromEntries(inherited), ...withoutFront, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
