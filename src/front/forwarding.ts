@@ -66,12 +66,15 @@ export class Forwarding {
       lifetime.sending();
     });
     outgoing.on("error", () => {
-      // The main thread may respond and close before it has read the body.
-      if (hasResponse) raw.unpipe(outgoing).resume();
-      else response.destroy();
+      if (!hasResponse) response.destroy();
     });
+    // The main thread may respond before it has read the body, whose rest the client still sends.
+    const leaveBody = () => raw.unpipe(outgoing).resume();
+    outgoing.once("close", leaveBody);
     response.once("close", () => {
-      if (!response.writableFinished) outgoing.destroy();
+      if (response.writableFinished && outgoing.writableFinished) return;
+      leaveBody();
+      outgoing.destroy();
     });
     sendBody(raw, outgoing, body);
   }

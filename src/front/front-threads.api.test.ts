@@ -270,6 +270,15 @@ test("the audit log has the address of the client, not one that it claims", () =
     assert.deepEqual(new Set(refused.map(({ address }) => address)), new Set(["127.0.0.1"]));
   }));
 
+test("a connection serves its next request after a body that the main thread has refused", () =>
+  withConnections(async (all) => {
+    const large = { method: "PUT", body: Buffer.alloc(4 * 2 ** 20), headers: { "api-key": "mr_wrong" } };
+    for (const one of all) {
+      assert.equal((await one.send("/files", large)).status, 401);
+      assert.equal((await one.send("//health/live")).status, 200);
+    }
+  }));
+
 test("requests of HTTP/1.0 need no Host, as health checks of load balancers send them", async () => {
   for (let times = 0; times < 24; times++) {
     const response = await exchange("GET /health/live HTTP/1.0\r\n\r\n");

@@ -29,10 +29,7 @@ export function endLeftProcesses(): void {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** Front threads take half a second of processor time of each start, so only some tests have them. */
-const withoutFront: Environment = { MILLRACE_FRONT_THREADS: "0" };
-
-/** For servers as users start them. */
+/** With a front thread on each core but one. */
 export const withFront: Environment = { MILLRACE_FRONT_THREADS: "auto" };
 
 /**
@@ -50,7 +47,7 @@ export function runMillrace(
   const program = within.length > 0 ? [...first, process.execPath, entry] : [entry];
   const child = spawn(command, [...program, ...words], {
     cwd: folder,
-    env: { ...Object.fromEntries(inherited), ...withoutFront, ...environment },
+    env: { ...Object.fromEntries(inherited), ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
