@@ -49,7 +49,7 @@ const warmReads = 30;
 const hourMs = 3_600_000;
 const scanned = Array.from({ length: perRequest }, (_, at) => `scan${String(at).padStart(4, "0")}`);
 
-/** What the servers use. */
+/** The databases that the servers share. */
 interface Backends {
   readonly clickHousePort: number;
   readonly postgresProcess: number;

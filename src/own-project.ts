@@ -5,7 +5,7 @@ import type { Services } from "./context.ts";
 import { StartRefused } from "./data-folder.ts";
 import { ensureProject } from "./resources/projects/projects.ts";
 
-/** What the first start shows once. */
+/** The access that the first start shows once. */
 export interface FirstAccess {
   /** The key of the project that this start has created, unless the settings have one. */
   readonly newKey?: string;

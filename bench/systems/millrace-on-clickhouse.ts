@@ -7,7 +7,8 @@ import type { System } from "./system.ts";
 export const millraceOnClickHouse: System = {
   ...millrace,
   name: "Millrace on ClickHouse",
-  durability: "confirmed by ClickHouse, in the page cache, no fsync",
+  durability:
+    "confirmed by ClickHouse, in the page cache, no fsync; W4 and W5 repeat one read, which it caches",
   async start(folder) {
     mkdirSync(`${folder}/clickhouse`);
     const store = await startClickHouse(`${folder}/clickhouse`);

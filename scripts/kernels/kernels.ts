@@ -92,7 +92,7 @@ function fillSteps(frequencies: usize, kinds: u32, log: u32, runs: usize, steps:
   for (let symbol: u32 = 0; symbol < kinds; symbol++) {
     const next = end + load<u32>(frequencies + (symbol << 2));
     const sixteen = i8x16.splat(symbol as i8);
-    // The next symbol overwrites what is too much.
+    // The next symbol overwrites the bytes beyond the run.
     for (; end < next; end += 16) v128.store(end, sixteen);
     end = next;
   }
@@ -330,6 +330,14 @@ function sumOf(two: v128): f64 {
   return f64x2.extract_lane(two, 0) + f64x2.extract_lane(two, 1);
 }
 
+/**
+ * The mean of the lines between points, from the sums of the distances of their ends and of their starts from
+ * `first`, each by its time.
+ */
+function lineMean(first: f64, starts: f64, ends: f64, ms: f64): f64 {
+  return first + (starts * 0.5 + ends * 0.5) / ms;
+}
+
 /** Stores the fields of a summary that need no mean; `min` and `max` are of the lanes. */
 function storeValues(
   summary: usize,
@@ -432,7 +440,7 @@ export function summariseMeans(times: usize, values: usize, count: i32, summary:
   store<f64>(summary, first + above / (count as f64), 64);
   store<f64>(summary, NaN, 72);
   store<f64>(summary, variation, 80);
-  store<f64>(summary, count > 1 ? first + (stepAbove * 0.5 + endAbove * 0.5) / ms : first, 88);
+  store<f64>(summary, count > 1 ? lineMean(first, stepAbove, endAbove, ms) : first, 88);
   store<f64>(summary, NaN, 96);
   store<f64>(summary, count > 1 ? first + stepAbove / ms : first, 104);
   store<f64>(summary, NaN, 112);
@@ -748,7 +756,7 @@ function addLines(all: Aggregation, times: usize, values: usize, last: usize): v
     startAbove += (load<f64>(at + toValues - 8) - first) * ms;
   }
   const ms = load<f64>(last - 8) - load<f64>(times);
-  if (ms > 0) addTime(all, ms, first + (startAbove * 0.5 + endAbove * 0.5) / ms, 0);
+  if (ms > 0) addTime(all, ms, lineMean(first, startAbove, endAbove, ms), 0);
 }
 
 /** Adds the extremes and the sum of the points up to `last`. */

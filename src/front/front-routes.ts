@@ -4,6 +4,7 @@ import { Failure } from "../errors.ts";
 import { hasBody } from "../http/body.ts";
 import { addWrites } from "../http/influx-routes.ts";
 import { NeedsMain } from "../http/needs-main.ts";
+import { transferOptions } from "../http/pipeline.ts";
 import { addRoutes, patternOf } from "../http/rest-routes.ts";
 import { limits } from "../limits.ts";
 import { datapointRoutes } from "../resources/datapoints/datapoints.rest.ts";
@@ -46,13 +47,11 @@ export function addFrontRoutes(
   });
   addRoutes(http, kernel, served);
   addWrites(http, kernel);
-  for (const route of hidden) http.route({ ...route, handler: forward, ...transfer });
-  http.route({ method: methods, url: "*", handler: forward, ...transfer });
+  for (const route of hidden) http.route({ ...route, handler: forward, ...transferOptions });
+  // The main thread has the deadlines of the requests that it gets.
+  http.route({ method: methods, url: "*", handler: forward, ...transferOptions });
   http.setNotFoundHandler(forward);
 }
-
-/** The main thread has the deadlines of forwarded requests. */
-const transfer = { compress: false, config: { isTransfer: true } } as const;
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 

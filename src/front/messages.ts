@@ -20,7 +20,7 @@ export interface HiddenRoute {
   readonly url: string;
 }
 
-/** What a front thread starts with. */
+/** The data that a front thread gets at its start. */
 export interface FrontStart {
   readonly settings: FrontSettings;
   /** The number of front threads, which divide the memory for bodies and responses. */

@@ -119,7 +119,8 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
   http.route({ method, url, handler: serve, ...(isTransfer && transferOptions) });
 }
 
-const transferOptions = { compress: false, config: { isTransfer: true } } as const;
+/** Of a route without a deadline, whose bytes are not compressed. */
+export const transferOptions = { compress: false, config: { isTransfer: true } } as const;
 
 /** Waits for the turn of a read: before it is handled, and before its response is written. */
 function turnOf({ turn }: Client, lifetime: RequestLifetime): Promise<void> | undefined {

@@ -30,7 +30,7 @@ export interface PointsConnection {
   readonly versions: Int32Array;
 }
 
-/** What the main thread does for the thread. */
+/** The functions of the main thread that a connected store calls. */
 export interface PointsOwner extends Pick<PointsStore, "append" | "delete" | "oldPoints" | "stats"> {
   /** Sends the records that wait to the shard; there is no reply. */
   flush(shard: number): void;

@@ -260,6 +260,7 @@ class ShardWorker {
     this.#checkpointId = undefined;
   }
 
+  /** Outside of calls only a checkpoint has a reply, which the main thread has called. */
   #reply(message: CallReply, transfer?: ArrayBuffer): void {
     if (this.#replies === undefined) this.#port.postMessage(message);
     else this.#replies.push(message);
