@@ -168,17 +168,23 @@ class ResponseReader {
   }
 }
 
-/** Sends all requests in order over the connections, each as soon as one is free; in seconds. */
+/**
+ * Sends all requests in order over the connections, each as soon as one is free; in seconds. A connection
+ * waits for `settled` after each response.
+ */
 export async function drive(
   connections: readonly Connection[],
   requests: Iterable<RequestBytes>,
+  settled?: () => Promise<void>,
 ): Promise<number> {
   const rest = requests[Symbol.iterator]();
   const started = performance.now();
   await Promise.all(
     connections.map(async (connection) => {
-      for (let next = rest.next(); !next.done; next = rest.next())
+      for (let next = rest.next(); !next.done; next = rest.next()) {
         expectSuccess(await connection.send(next.value));
+        if (settled) await settled();
+      }
     }),
   );
   return (performance.now() - started) / 1000;

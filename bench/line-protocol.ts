@@ -1,9 +1,11 @@
 // Measures the protocol of InfluxDB: backfill and scan cycles in line protocol, and a dashboard of Grafana.
 import { generateScans, generateSeries, pointsPerRequest, randomFrom, seed, startMs } from "./generate.ts";
 import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
-import { processorSeconds, untilQuiet } from "./process.ts";
-import { type LineProtocol, panelFunctions, type Running } from "./systems/system.ts";
+import { processorSeconds } from "./process.ts";
+import { type LineProtocol, panelFunctions, type Running, type Synced } from "./systems/system.ts";
 import { type Figures, percentile, type Scale, timesOf } from "./workloads.ts";
+import { costOfWrites, type Writes } from "./write-cost.ts";
+import { syncedRate } from "./writes.ts";
 
 const panels = 20;
 const hourMs = 3_600_000;
@@ -11,27 +13,18 @@ const hourMs = 3_600_000;
 /** One round on a fresh server. */
 export async function measureLines(protocol: LineProtocol, running: Running, scale: Scale): Promise<Figures> {
   const connections = await openConnections(running.port);
-  const { folder } = running.started;
-  /** Seconds until the last response, and processor seconds of the server with its background work. */
-  const timed = async (requests: readonly RequestBytes[]) => {
-    const before = processorSeconds(running.started);
-    const seconds = await drive(connections, requests);
-    await running.settle();
-    await untilQuiet(folder);
-    return { seconds, processor: processorSeconds(running.started) - before };
-  };
   try {
     const { backfill, scans, first } = requestsOf(protocol, scale);
     await drive(connections.slice(0, 1), first);
-    const loaded = await timed(backfill);
+    const loaded = await costOfWrites(running, connections, backfill);
     const before = processorSeconds(running.started);
     const dashboard = await dashboardMs(protocol, connections, scale);
     const dashboardProcessor = processorSeconds(running.started) - before;
-    const scanned = await timed(scans);
+    const scanned = await costOfWrites(running, connections, scans);
     return {
-      linesBackfill: (scale.series * scale.pointsPerSeries) / loaded.seconds,
+      linesBackfill: loaded.perSecond,
       linesBackfillProcessor: loaded.processor,
-      linesScan: (scale.scannedSeries * scale.scans) / scanned.seconds,
+      linesScan: scanned.perSecond,
       linesScanProcessor: scanned.processor,
       linesDashboard: dashboard,
       linesDashboardProcessor: dashboardProcessor,
@@ -41,11 +34,29 @@ export async function measureLines(protocol: LineProtocol, running: Running, sca
   }
 }
 
+/** One round on a fresh server: each connection sends when its last write is on disk. */
+export async function measureSyncedLines(
+  protocol: LineProtocol,
+  running: Synced,
+  scale: Scale,
+): Promise<Figures> {
+  const connections = await openConnections(running.port);
+  try {
+    const { backfill, scans, first } = requestsOf(protocol, scale);
+    await drive(connections.slice(0, 1), first);
+    const linesBackfillSynced = await syncedRate(running, connections, backfill.requests, pointsPerRequest);
+    const linesScanSynced = await syncedRate(running, connections, scans.requests, scale.scannedSeries);
+    return { linesBackfillSynced, linesScanSynced };
+  } finally {
+    for (const one of connections) one.close();
+  }
+}
+
 interface LineRequests {
   /** Create all series, which is not measured. */
   readonly first: readonly RequestBytes[];
-  readonly backfill: readonly RequestBytes[];
-  readonly scans: readonly RequestBytes[];
+  readonly backfill: Writes;
+  readonly scans: Writes;
 }
 
 function requestsOf({ write }: LineProtocol, scale: Scale): LineRequests {
@@ -69,8 +80,11 @@ function requestsOf({ write }: LineProtocol, scale: Scale): LineRequests {
   const scans = generateScans(scale.scannedSeries, scale.scans, seed);
   return {
     first: [write(firstLines), write(scanLines(zeros, startMs - 1))],
-    backfill,
-    scans: scans.map(({ timeMs, values }) => write(scanLines(values, timeMs))),
+    backfill: { requests: backfill, points: scale.series * scale.pointsPerSeries },
+    scans: {
+      requests: scans.map(({ timeMs, values }) => write(scanLines(values, timeMs))),
+      points: scale.scannedSeries * scale.scans,
+    },
   };
 }
 

@@ -27,9 +27,21 @@ export function reportOf(results: readonly Results[], context: Context): string 
     "",
     ...tableOf(ours, peers, context.bars),
     "",
-    ...results.map(({ system }) => `- ${system.name} ${system.version()}: a write is ${system.durability}.`),
+    ...results.map(({ system }) => descriptionOf(system)),
     ...context.missing.map((name) => `- ${name} is not installed and was not measured.`),
   ].join("\n");
+}
+
+const descriptionOf = (system: System): string =>
+  `- ${system.name} ${system.version()}: a write is ${system.durability}. ${syncOf(system)}`.trimEnd();
+
+/** How the rows of synced writes were made. */
+function syncOf({ isDurable, synced }: System): string {
+  if (isDurable || !synced) return "";
+  return (
+    `In the rows of synced writes, each client waits after each response for ${synced.how}; ` +
+    "clients that wait at the same time share one."
+  );
 }
 
 /** The day and the machine of the measurement, in one line. */

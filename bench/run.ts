@@ -15,7 +15,7 @@ import {
   quickInterference,
 } from "./interference.ts";
 import { measureLate } from "./late.ts";
-import { measureLines } from "./line-protocol.ts";
+import { measureLines, measureSyncedLines } from "./line-protocol.ts";
 import { measureMachine } from "./machine.ts";
 import { measureManyReaders } from "./many-readers.ts";
 import { fullReads, loadForReads, measureNewWindows, quickReads } from "./new-windows.ts";
@@ -46,6 +46,7 @@ import {
   quickScale,
   type Scale,
 } from "./workloads.ts";
+import { fullWrites, measureSynced, measureWrites, quickWrites, withSameWrites } from "./writes.ts";
 import { fullYear, measureYear, quickYear } from "./year.ts";
 
 const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12] [--write]
@@ -88,6 +89,8 @@ const { values: options } = parseArgs({
 
 /** The workloads of every system. */
 const ofPoints = ["W1", "W2", "W4", "W5", "W6", "W8", "W9"];
+/** Of these, the ones with rows for other forms of the same writes. */
+const ofWrites = ["W1", "W2"];
 /** Reads of every system without caches of results. */
 const ofReads = ["W14", "W15"];
 /** Those of every system that takes line protocol. */
@@ -247,16 +250,39 @@ function chosen(): { systems: System[]; missing: string[] } {
 
 async function roundOf(system: System, prepared: Prepared | undefined, scale: Scale): Promise<Figures> {
   const open: OpenServer = (work) => onFresh(system, work);
-  const figures = [prepared && (await open((running) => measure(system, running, prepared, scale)))];
-  const { lineProtocol } = system;
-  if (lineProtocol && isAsked(ofLines))
-    figures.push(await open((running) => measureLines(lineProtocol, running, scale)));
+  const figures: Figures[] = [];
+  if (prepared) figures.push(await pointsOf(system, prepared, scale));
+  if (isAsked(ofLines)) figures.push(await linesOf(system, scale));
   if (isAsked(ofReads)) figures.push(await readsOf(system));
   if (system !== millrace) return Object.assign({}, ...figures);
   for (const { names, measure } of groups)
     if (isAsked(names)) figures.push(await measure(open, options.quick));
   figures.push(measureMachine());
   return Object.assign({}, ...figures);
+}
+
+async function pointsOf(system: System, prepared: Prepared, scale: Scale): Promise<Figures> {
+  const figures = await onFresh(system, (running) => measure(system, running, prepared, scale));
+  if (options.cluster || !isAsked(ofWrites)) return figures;
+  const writes = options.quick ? quickWrites : fullWrites;
+  const { synced } = system;
+  return withSameWrites(system, {
+    ...figures,
+    ...(await onFresh(system, (running) => measureWrites(system, running, writes))),
+    ...(synced && (await onFresh(synced, (running) => measureSynced(running, prepared)))),
+  });
+}
+
+async function linesOf(system: System, scale: Scale): Promise<Figures> {
+  const { lineProtocol } = system;
+  if (!lineProtocol) return {};
+  const figures = await onFresh(system, (running) => measureLines(lineProtocol, running, scale));
+  const { linesBackfill, linesScan } = figures;
+  if (system.isDurable)
+    return { ...figures, linesBackfillSynced: linesBackfill!, linesScanSynced: linesScan! };
+  if (!system.synced) return figures;
+  const synced = await onFresh(system.synced, (running) => measureSyncedLines(lineProtocol, running, scale));
+  return { ...figures, ...synced };
 }
 
 /** W14 and W15, on a server that caches no results. */
@@ -271,7 +297,10 @@ function readsOf(system: System): Promise<Figures> {
 }
 
 /** Starts the system on a fresh folder, measures it, and deletes the folder. */
-async function onFresh<Result>(system: System, work: (running: Running) => Promise<Result>): Promise<Result> {
+async function onFresh<One extends Running, Result>(
+  system: { start(folder: string): Promise<One> },
+  work: (running: One) => Promise<Result>,
+): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
   try {
     const running = await system.start(folder);

@@ -1,8 +1,9 @@
 // The workloads: the same work for every system, and one figure each.
 import { generateScans, generateSeries, pointsPerRequest, seed, startMs } from "./generate.ts";
 import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
-import { bytesOnDisk, peakMemoryMb, untilQuiet } from "./process.ts";
+import { bytesOnDisk, peakMemoryMb } from "./process.ts";
 import { beginningOf, occurrences, type Running, type System, type Window } from "./systems/system.ts";
+import { costOfWrites } from "./write-cost.ts";
 
 export interface Workload {
   readonly name: string;
@@ -25,8 +26,35 @@ export interface Workload {
 }
 
 export const workloads = {
-  W1: { name: "W1", what: "backfill, 10,000 points a request", unit: "points/s", bar: 1.5 },
-  W2: { name: "W2", what: "scan cycle, 1 point of 1,000 series a request", unit: "points/s", bar: 1.5 },
+  W1: { name: "W1", what: "backfill, 10,000 points a request", unit: "points/s", bar: 0.8 },
+  W1synced: { name: "W1", what: "the same, every write synced in every system", unit: "points/s", bar: 1.5 },
+  W1processor: { name: "W1", what: "processor time of the server per 1 M points", unit: "s" },
+  W1sizes: {
+    name: "W1",
+    what: "40 series of 70,000 points, 7,000 points a request",
+    unit: "points/s",
+    bar: 0.8,
+  },
+  W2: { name: "W2", what: "scan cycle, 1 point of 1,000 series a request", unit: "points/s", bar: 0.8 },
+  W2synced: { name: "W2", what: "the same, every write synced in every system", unit: "points/s", bar: 1.5 },
+  W2processor: { name: "W2", what: "processor time of the server per 1 M points", unit: "s" },
+  W2message: {
+    name: "W2",
+    what: "in protobuf, the peers as in the first row of W2",
+    unit: "points/s",
+    bar: 0.8,
+  },
+  W2messageSynced: {
+    name: "W2",
+    what: "in protobuf, every write synced in every system",
+    unit: "points/s",
+    bar: 1.5,
+  },
+  W2messageProcessor: {
+    name: "W2",
+    what: "in protobuf, processor time of the server per 1 M points",
+    unit: "s",
+  },
   W3: { name: "W3", what: "W1 with late, repeated and overwritten points", unit: "points/s" },
   W3share: { name: "W3", what: "the same beside our own W1 of the same round", unit: "of W1", bound: 0.7 },
   W4: { name: "W4", what: "hourly average of 100,000 points, p50", unit: "ms", bar: 0.5 },
@@ -108,10 +136,26 @@ export const workloads = {
   rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },
   rawShuffled: { name: "raw", what: "load 1 M rows in random order", unit: "rows/s", bound: 50_000 },
   rawPage: { name: "raw", what: "page of 10,000 rows, p50", unit: "ms", bound: 50 },
-  linesBackfill: { name: "lines", what: "W1 in line protocol", unit: "points/s", bar: 1.5 },
-  linesBackfillProcessor: { name: "lines", what: "the same, processor time of the server", unit: "s" },
-  linesScan: { name: "lines", what: "W2 in line protocol", unit: "points/s", bar: 0.6 },
-  linesScanProcessor: { name: "lines", what: "the same, processor time of the server", unit: "s" },
+  linesBackfill: { name: "lines", what: "W1 in line protocol", unit: "points/s", bar: 0.8 },
+  linesBackfillSynced: {
+    name: "lines",
+    what: "the same, every write synced in every system",
+    unit: "points/s",
+    bar: 1.5,
+  },
+  linesBackfillProcessor: {
+    name: "lines",
+    what: "processor time of the server per 1 M points",
+    unit: "s",
+  },
+  linesScan: { name: "lines", what: "W2 in line protocol", unit: "points/s", bar: 0.8 },
+  linesScanSynced: {
+    name: "lines",
+    what: "the same, every write synced in every system",
+    unit: "points/s",
+    bar: 1.5,
+  },
+  linesScanProcessor: { name: "lines", what: "processor time of the server per 1 M points", unit: "s" },
   linesDashboard: {
     name: "lines",
     what: "20 panels of Grafana, 50 series hourly, p50",
@@ -215,18 +259,20 @@ export async function measure(
     await running.declare([...prepared.names, ...prepared.scannedNames]);
     await drive(connections.slice(0, 1), [prepared.latest]);
     const before = bytesOnDisk(running.started.folder);
-    const backfillSeconds = await drive(connections, prepared.backfill);
-    await running.settle();
-    await untilQuiet(running.started.folder);
+    const points = scale.series * scale.pointsPerSeries;
+    const loaded = await costOfWrites(running, connections, { requests: prepared.backfill, points });
     const bytes = bytesOnDisk(running.started.folder) - before;
     const reads = await readFigures(system, connections, prepared, scale);
-    const scanSeconds = await drive(connections, prepared.scans);
-    await running.settle();
+    const scanned = await costOfWrites(running, connections, {
+      requests: prepared.scans,
+      points: scale.scannedSeries * scale.scans,
+    });
     const latestOfMany = await latestTimes(connections, prepared, scale);
-    const points = scale.series * scale.pointsPerSeries;
     return {
-      W1: points / backfillSeconds,
-      W2: (scale.scannedSeries * scale.scans) / scanSeconds,
+      W1: loaded.perSecond,
+      W1processor: loaded.processor,
+      W2: scanned.perSecond,
+      W2processor: scanned.processor,
       ...reads,
       W8b: percentile(latestOfMany, 0.99),
       W9: bytes / points,

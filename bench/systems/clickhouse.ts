@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { packageVersion } from "./debian.ts";
+import { groupedSync } from "./file-system-sync.ts";
 import { beginningOf, linesIn, occurrences, type Running, type System, type Window } from "./system.ts";
 
 const insert = (body: Buffer) => {
@@ -25,11 +26,16 @@ export const clickHouse: System = {
   name: "ClickHouse",
   debianPackage: "clickhouse-server",
   durability: "in the page cache, no fsync",
+  isDurable: false,
   version: () => packageVersion("clickhouse-server"),
-  async start(folder) {
-    const running = await startClickHouse(folder);
-    await execute(running.port, table);
-    return { ...running, declare: async () => {}, settle: async () => {} };
+  start,
+  synced: {
+    // An insert is in files of its own before the response; this version has no setting for fsync.
+    how: "a sync of the file system",
+    async start(folder) {
+      const running = await start(folder);
+      return { ...running, sync: groupedSync(running, async () => {}) };
+    },
   },
   requests: {
     backfill: ({ name, times, values }, from, to) => {
@@ -83,6 +89,12 @@ export const clickHouse: System = {
     raw: (body) => occurrences(body, "]") - 2,
   },
 };
+
+async function start(folder: string): Promise<Running> {
+  const running = await startClickHouse(folder);
+  await execute(running.port, table);
+  return { ...running, declare: async () => {}, settle: async () => {} };
+}
 
 /** A server with its defaults and without tables. */
 export async function startClickHouse(folder: string): Promise<Pick<Running, "started" | "port">> {

@@ -28,6 +28,7 @@ export const influxDb: System = {
   name: "InfluxDB",
   debianPackage: "influxdb",
   durability: "in a write-ahead log with fsync",
+  isDurable: true,
   version: () => packageVersion("influxdb"),
   async start(folder) {
     const [port, rpcPort] = [await freePort(), await freePort()];

@@ -9,6 +9,7 @@ export const millraceOnClickHouse: System = {
   name: "Millrace on ClickHouse",
   durability:
     "confirmed by ClickHouse, in the page cache, no fsync; W4 and W5 repeat one read, which it caches",
+  isDurable: false,
   async start(folder) {
     mkdirSync(`${folder}/clickhouse`);
     const store = await startClickHouse(`${folder}/clickhouse`);

@@ -20,6 +20,7 @@ const request = (parts: RequestParts, root = project) =>
     headers: {
       "api-key": administratorKey,
       ...(parts.body !== undefined && { "content-type": "application/json" }),
+      ...parts.headers,
     },
   });
 
@@ -52,6 +53,7 @@ export const postTo06 = (path: string, body: string) => request({ method: "POST"
 export const millrace: System = {
   name: "Millrace",
   durability: "on disk (fsync) before the response",
+  isDurable: true,
   start: (folder) => startMillrace(folder),
   uncached: (folder) => startMillrace(folder, { MILLRACE_AGGREGATE_CACHE: "0" }),
   version: () => (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
@@ -88,6 +90,13 @@ export const millrace: System = {
     latestOfMany: (names) =>
       postTo06(`${base}/latest`, JSON.stringify({ items: names.map((name) => ({ name })) })),
   },
+  scanMessage: (names, scan) =>
+    request({
+      method: "POST",
+      path: `${base}/data`,
+      headers: { "content-type": "application/protobuf" },
+      body: messageOf(names, scan),
+    }),
   rows: {
     hourlyAverage: (body) => occurrences(body, '"timestamp"'),
     frame: (body) => linesIn(body) - 1,
@@ -142,6 +151,29 @@ const itemsOf = (names: readonly string[], { timeMs, values }: Scan) =>
   names
     .map((name, i) => `{"name":"${name}","datapoints":[{"timestamp":${timeMs},"value":${values[i]}}]}`)
     .join(",");
+
+/** `MultiNamedTimeseriesData` with one point of each series. */
+function messageOf(names: readonly string[], { timeMs, values }: Scan): Buffer {
+  const time = varint(timeMs);
+  const field = (number: number, bytes: Buffer) =>
+    Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes]);
+  return Buffer.concat(
+    names.map((name, i) => {
+      const value = Buffer.alloc(9, (2 << 3) | 1);
+      value.writeDoubleLE(values[i]!, 1);
+      const point = field(1, Buffer.concat([Buffer.from([1 << 3]), time, value]));
+      return field(1, Buffer.concat([field(1, Buffer.from(name)), field(3, point)]));
+    }),
+  );
+}
+
+function varint(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest = Math.floor(rest / 128)) {
+    if (rest < 128) return Buffer.from([...bytes, rest]);
+    bytes.push((rest % 128) | 128);
+  }
+}
 
 async function declare(port: number, names: readonly string[]): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}${project}${base}`, {

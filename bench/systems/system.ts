@@ -71,12 +71,20 @@ export interface Running {
   settle(): Promise<void>;
 }
 
+/** A system that does not sync the writes that it acknowledges, with a function that does. */
+export interface Synced extends Running {
+  /** Resolves when all writes that were acknowledged before are on disk. */
+  sync(): Promise<void>;
+}
+
 export interface System {
   readonly name: string;
   /** The Debian package of a peer; our own server has none. */
   readonly debianPackage?: string;
   /** Where a write is when the system acknowledges it. */
   readonly durability: string;
+  /** Whether it syncs a write before it acknowledges it. */
+  readonly isDurable: boolean;
   version(): string;
   start(folder: string): Promise<Running>;
   readonly requests: Requests;
@@ -84,6 +92,14 @@ export interface System {
   readonly lineProtocol?: LineProtocol;
   /** The same system without caches of results, if that is not its usual state here. */
   readonly uncached?: (folder: string) => Promise<Running>;
+  /** The same system with writes on disk, if it does not sync them. */
+  readonly synced?: {
+    /** What clients wait for after a response. */
+    readonly how: string;
+    start(folder: string): Promise<Synced>;
+  };
+  /** A scan as a protobuf message, if the system has one with names of series. */
+  readonly scanMessage?: (names: readonly string[], scan: Scan) => RequestBytes;
 }
 
 /** The common beginning of the names, before their number. */
