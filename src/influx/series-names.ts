@@ -168,7 +168,7 @@ export class SeriesNames {
   #names: SeriesName[] = [];
   readonly #heads = new Map<RecordPlace, HeadNames>();
   /** The lists of slices that are likely to be repeated, by their first index. */
-  #lists = new LruCache<number, IndexedList>(limits.writePlansMax);
+  #lists = new LruCache<number, IndexedList>(limits.lineListsMax);
   #bytes = 0;
   #slices = 0;
   readonly #bytesMax: number;
@@ -226,7 +226,7 @@ export class SeriesNames {
     this.#kernel = new LineKernel();
     this.#names = [];
     this.#heads.clear();
-    this.#lists = new LruCache(limits.writePlansMax);
+    this.#lists = new LruCache(limits.lineListsMax);
     this.#bytes = 0;
     this.#slices = 0;
   }

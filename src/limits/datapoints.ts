@@ -10,14 +10,15 @@ export const datapointsLimits = {
   seriesKeysCachedMax: limit(
     200_000,
     "keys",
-    "Names and ids of series of a project that stay in memory (about 50 MB). Others need a catalog read.",
+    "Names and ids of series of a project that stay in memory (about 40 MB). Others need a catalog read.",
   ),
   projectsCachedMax: limit(1_000, "projects", "Projects whose series stay in memory."),
   rightsFiltersMax: limit(10_000, "filters", "Filters of permitted series with an id in a project's cache."),
-  writePlansMax: limit(
-    64,
-    "plans",
-    "Lists of series in repeated inserts that stay resolved. A list takes up to 2 MB.",
+  lineListsMax: limit(64, "lists", "Lists of series in repeated inserts of lines that stay in memory."),
+  plannedSeriesMax: limit(
+    320_000,
+    "series",
+    "Series of all lists in repeated inserts that stay resolved, of all projects (about 40 MB).",
   ),
   writePlanSeriesMax: limit(10_000, "series", "Series of a write plan. Longer lists are resolved each time."),
   insertScanBytesMax: limit(

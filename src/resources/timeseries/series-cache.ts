@@ -11,6 +11,7 @@
 import type { Generations, ProjectGenerations } from "../../access/generations.ts";
 import { isPlain } from "../../lib/json-bytes.ts";
 import { LruCache } from "../../lib/lru-cache.ts";
+import { SizedCache } from "../../lib/sized-cache.ts";
 import { limits } from "../../limits.ts";
 import type { Filter } from "../../query/filter.ts";
 import type { ProjectId } from "../../storage/catalog.ts";
@@ -66,7 +67,7 @@ export class SeriesCache {
   readonly #isOwner: boolean;
   #projects = new LruCache<ProjectId, ProjectSeries>(limits.projectsCachedMax);
   /** By project and first name of the list: a client sends the same list in each scan cycle. */
-  readonly #plans = new LruCache<string, WritePlan>(limits.writePlansMax);
+  readonly #plans = new SizedCache<string, WritePlan>(limits.plannedSeriesMax);
   readonly #counts = { used: 0, made: 0 };
   #lastFilterId = allSeries;
 
@@ -132,7 +133,7 @@ export class SeriesCache {
     if (!keys.every((key) => typeof key === "string" && isPlain(key))) return;
     if (!isCurrent(this.#generations.of(projectId), state)) return;
     this.#counts.made += 1;
-    this.#plans.set(planKey(projectId, keys[0]!), plan);
+    this.#plans.set(planKey(projectId, keys[0]!), plan, keys.length);
   }
 }
 
@@ -143,11 +144,16 @@ function isCurrent({ series, access }: ProjectGenerations, state: CacheState): b
   return state.filterId === allSeries || access.isUnchangedSince(state.access);
 }
 
-interface Entry {
-  readonly ref: SeriesRef;
+/**
+ * One object for each series, which write plans use too. A row of the catalog takes three times the memory.
+ */
+interface CachedSeries extends SeriesRef {
   /** Ids of filters that match it, the latest last. */
   readonly filterIds: readonly number[];
 }
+
+/** Shared by all series that only callers with all rights use. */
+const noFilters: readonly number[] = [];
 
 /** Callers with different rights that commonly share a series. */
 const filtersPerSeriesMax = 8;
@@ -156,7 +162,7 @@ const filtersPerSeriesMax = 8;
 class ProjectSeries {
   readonly #generations: ProjectGenerations;
   /** Each series under its name and under its id. */
-  readonly #entries = new LruCache<SeriesKey, Entry>(limits.seriesKeysCachedMax);
+  readonly #entries = new LruCache<SeriesKey, CachedSeries>(limits.seriesKeysCachedMax);
   #filterIds = new LruCache<string, number>(limits.rightsFiltersMax);
   #accessGeneration = 0;
   readonly #newFilterId: () => number;
@@ -185,22 +191,26 @@ class ProjectSeries {
   /** The series, if it is in memory and known to match the filter. */
   get(key: SeriesKey, { filterId }: CacheState): SeriesRef | undefined {
     const entry = this.#entries.get(key);
-    return filterId === allSeries || entry?.filterIds.includes(filterId) ? entry?.ref : undefined;
+    return filterId === allSeries || entry?.filterIds.includes(filterId) ? entry : undefined;
   }
 
-  /** Stores series that the catalog has returned for a filter, unless a change has overtaken the read. */
-  store(found: readonly SeriesRef[], state: CacheState): void {
+  /**
+   * Stores series that the catalog has returned for a filter, unless a change has overtaken the read. Returns
+   * the same series, without further fields.
+   */
+  store(found: readonly SeriesRef[], state: CacheState): readonly SeriesRef[] {
     const { series, access } = this.#generations;
-    if (!series.isUnchangedSince(state.series)) return;
+    const mayStore = series.isUnchangedSince(state.series);
     const isPermitted = state.filterId !== allSeries && access.isUnchangedSince(state.access);
-    for (const { id, name, isString, isStep } of found) {
-      const filterIds = new Set(this.#entries.get(id)?.filterIds);
-      if (isPermitted) filterIds.add(state.filterId);
-      const ref = { id, name, isString, isStep };
-      const entry = { ref, filterIds: [...filterIds].slice(-filtersPerSeriesMax) };
+    return found.map(({ id, name, isString, isStep }) => {
+      if (!mayStore) return { id, name, isString, isStep };
+      const earlier = this.#entries.get(id)?.filterIds ?? noFilters;
+      const filterIds = isPermitted ? withFilter(earlier, state.filterId) : earlier;
+      const entry: CachedSeries = { id, name, isString, isStep, filterIds };
       this.#entries.set(name, entry);
       this.#entries.set(id, entry);
-    }
+      return entry;
+    });
   }
 
   forget(series: readonly Pick<SeriesRef, "id" | "name">[]): void {
@@ -226,3 +236,6 @@ class ProjectSeries {
     return created;
   }
 }
+
+const withFilter = (filterIds: readonly number[], added: number): readonly number[] =>
+  filterIds.includes(added) ? filterIds : [...filterIds, added].slice(-filtersPerSeriesMax);

@@ -242,6 +242,8 @@ async function resolveInParts(
   return found;
 }
 
+const fieldsOfRef: readonly (keyof SeriesRef)[] = ["id", "name", "isString", "isStep"];
+
 async function resolveAtOnce(
   ctx: RequestContext,
   keys: readonly SeriesKey[],
@@ -256,12 +258,11 @@ async function resolveAtOnce(
   const names = missing.filter((key) => typeof key === "string");
   const ids = missing.filter((key) => typeof key === "number");
   const found = await ctx.catalog.read(ctx.projectId, async (tx) => [
-    ...(await visibleRows(tx, permitted, { names })),
-    ...(await visibleRows(tx, permitted, { ids })),
+    ...(await visibleRows(tx, permitted, { names }, { fields: fieldsOfRef })),
+    ...(await visibleRows(tx, permitted, { ids }, { fields: fieldsOfRef })),
   ]);
-  cache.store(found, state);
   const byKey = new Map<SeriesKey, SeriesRef>();
-  for (const series of found) byKey.set(series.name, series).set(series.id, series);
+  for (const series of cache.store(found, state)) byKey.set(series.name, series).set(series.id, series);
   return keys.map((key, i) => cached[i] ?? byKey.get(key));
 }
 

@@ -13,7 +13,12 @@ import { assetTable } from "../../assets/schema.ts";
 import { securityCategoryTable } from "../../groups/schema.ts";
 import { projectTable } from "../../projects/schema.ts";
 import { pendingDeletionTable, timeSeriesTable } from "../../timeseries/schema.ts";
-import { createTimeSeries, deleteTimeSeries, updateTimeSeries } from "../../timeseries/timeseries.ts";
+import {
+  createTimeSeries,
+  deleteTimeSeries,
+  requireSeries,
+  updateTimeSeries,
+} from "../../timeseries/timeseries.ts";
 import { insertPoints } from "../datapoints.ts";
 import { decodeInsert } from "./insert-json.rest.ts";
 
@@ -66,6 +71,15 @@ describe("write plans", () => {
     for (const value of [1, 2, 3]) await insert(value);
     assert.deepEqual(counts(), { made: 1, used: 2 });
     for (const { id } of series) assert.deepEqual(await valuesOf(id), [1, 2, 3]);
+  });
+
+  it("use the series in memory, which have no metadata", async () => {
+    const { ctx, insert } = await setting();
+    await insert(1);
+    const { series } = ctx.seriesCache.planStartingWith(ctx.projectId, "s0")!;
+    const found = await requireSeries(ctx, names, "WRITE");
+    for (const [at, one] of series.entries()) assert.equal(one, found[at]);
+    assert.ok(!series.some((one) => "metadata" in one));
   });
 
   it("are for the whole list: a shorter or longer one, or another one, is resolved", async () => {
