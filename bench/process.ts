@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 const readySecondsMax = 120;
+/** Between two probes of a starting system: W20 measures the start. */
+const probeMs = 10;
 const stopSecondsMax = 60;
 const quietSeconds = 6;
 const quietSecondsMax = 300;
@@ -36,7 +38,7 @@ export async function startProcess(
   const deadline = Date.now() + readySecondsMax * 1000;
   while (!(await responds(settings.probe))) {
     if (ended === undefined && Date.now() < deadline) {
-      await pause(50);
+      await pause(probeMs);
       continue;
     }
     child.kill("SIGKILL");

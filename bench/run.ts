@@ -8,6 +8,7 @@ import { measureCodecs } from "./codecs.ts";
 import { fullConnectors, measureConnectors, quickConnectors } from "./connectors.ts";
 import { consoleParts, measureConsole } from "./console/console.ts";
 import { fullFairness, measureFairness, quickFairness } from "./fairness.ts";
+import { measureFirstRequests } from "./first-requests.ts";
 import {
   fullInterference,
   measureBackupInterference,
@@ -139,6 +140,7 @@ const groups: readonly Group[] = [
     measure: (open, isQuick) =>
       open((running) => measureFairness(running, isQuick ? quickFairness : fullFairness)),
   },
+  { names: ["W20"], measure: measureFirstRequests },
   {
     names: ["W11", "raw"],
     measure: (open, isQuick) =>

@@ -18,12 +18,39 @@ export interface Workload {
     | "ms"
     | "bytes"
     | "MiB"
+    | "x"
     | "count";
   /** Against the best peer: at least (rates) or at most (times and sizes) this ratio; absent: no bar. */
   readonly bar?: number;
   /** Where there is no peer: at least (rates) or at most (times) this figure. */
   readonly bound?: number;
 }
+
+/** Kinds of requests of W20. */
+const firstKinds = {
+  Write: "write of 1,000 points of a series",
+  Message: "protobuf write, a point of 1,000 series",
+  Latest: "latest of one series",
+  Raw: "1,000 raw points",
+  Average: "hourly average of 20,000 points",
+  Frame: "frame of 10 series, hourly average",
+  Assets: "page of 100 assets",
+  Create: "create an asset",
+  Events: "search events",
+  Page: "OData page of 100 assets",
+  Status: "login status",
+} as const;
+
+export type FirstKind = keyof typeof firstKinds;
+
+/** Three rows for each kind of W20: at first, usually, and how they compare. */
+const firstRows = Object.fromEntries(
+  Object.entries(firstKinds).flatMap(([kind, what]) => [
+    [`W20first${kind}`, { name: "W20", what: `${what}: the first`, unit: "ms" }],
+    [`W20usual${kind}`, { name: "W20", what: "the hundredth, p50 of 20", unit: "ms" }],
+    [`W20ratio${kind}`, { name: "W20", what: "mean of the first ten beside it", unit: "x", bound: 3 }],
+  ]),
+) as Readonly<Record<`W20${"first" | "usual" | "ratio"}${FirstKind}`, Workload>>;
 
 export const workloads = {
   W1: { name: "W1", what: "backfill, 10,000 points a request", unit: "points/s", bar: 0.8 },
@@ -133,6 +160,9 @@ export const workloads = {
     unit: "ms",
     bound: 250,
   },
+  W20start: { name: "W20", what: "start of the process to the first response", unit: "s", bound: 0.6 },
+  W20cold: { name: "W20", what: "the same without stored compiled code", unit: "s", bound: 1 },
+  ...firstRows,
   rawOrdered: { name: "raw", what: "load 1 M rows in order of key", unit: "rows/s", bound: 50_000 },
   rawShuffled: { name: "raw", what: "load 1 M rows in random order", unit: "rows/s", bound: 50_000 },
   rawPage: { name: "raw", what: "page of 10,000 rows, p50", unit: "ms", bound: 50 },
