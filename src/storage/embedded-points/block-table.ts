@@ -396,6 +396,7 @@ export class BlockTable {
     const summaries =
       kind === numberKind ? summariesOfBlock(times, values as Float64Array, this.kernels) : [];
     const blockChecksum = blockChecksumOf(block);
+    freeChunk(block);
     const { header, checksum } = encodeRow(keys, { summaries, blockChecksum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, header);
     if (kind === numberKind) this.bucketCache.invalidate(series, firstMs, lastMs);

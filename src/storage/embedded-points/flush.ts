@@ -1,7 +1,15 @@
 // Flushes the points of a head to blocks: new full blocks after the existing ones, or, when the head must be
 // emptied, merged into the blocks with their times.
 
-import { concatPoints, firstAtOrAfter, mergePoints, slicePoints, stringKind } from "../point-columns.ts";
+import { freeChunk } from "../../lib/free-memory.ts";
+import {
+  concatPoints,
+  firstAtOrAfter,
+  mergePoints,
+  slicePoints,
+  stringKind,
+  viewPoints,
+} from "../point-columns.ts";
 import type { PointColumns } from "../points.ts";
 import type { BlockRow, PointSetKey } from "./block-row.ts";
 import type { BlockTable } from "./block-table.ts";
@@ -50,7 +58,7 @@ export function flushFullBlocks(table: BlockTable, head: Head): Flushed {
   const rewritten = smallBlocksBefore(table, head, { last, count });
   const to = from + count - ((countOf(rewritten) + count) % table.blockPoints);
   replaceBlocks(table, head, rewritten, (older) =>
-    concatPoints([...older, slicePoints(points, from, to)], head.kind),
+    concatPoints([...older, viewPoints(points, from, to)], head.kind),
   );
   return { head, from, to, hasMore: count < newer || isLate };
 }
@@ -65,7 +73,7 @@ export function flushOldest(table: BlockTable, head: Head): Flushed {
     const block = table.lastBefore(head, firstMs + 1);
     const next = table.firstFrom(head, firstMs + 1);
     const to = next === undefined ? count : firstAtOrAfter(points.times, next.firstMs, from, count);
-    const late = slicePoints(points, from, to);
+    const late = viewPoints(points, from, to);
     if (block !== undefined && block.lastMs >= firstMs) {
       replaceBlocks(table, head, [block], ([older]) => mergePoints(older!, late));
     } else {
@@ -111,21 +119,32 @@ function isFullOfCharacters(table: BlockTable, key: PointSetKey, row: BlockRow):
 
 const countOf = (rows: readonly BlockRow[]): number => rows.reduce((sum, row) => sum + row.count, 0);
 
-/** Replaces the blocks by blocks of about equal size, with the points that `combine` returns. */
+/**
+ * Replaces the blocks by blocks of about equal size, with the points that `combine` returns. These are views
+ * of a head when there are no blocks to replace, and else columns of their own.
+ */
 function replaceBlocks(
   table: BlockTable,
   key: PointSetKey,
   rows: readonly BlockRow[],
   combine: (older: readonly PointColumns[]) => PointColumns,
 ): void {
-  const points = combine(rows.map((row) => table.read(key, row)));
+  const older = rows.map((row) => table.read(key, row));
+  const points = combine(older);
   for (const row of rows) table.remove(key, row);
   const count = points.times.length;
   const blocks = Math.min(count, blockCountOf(points, table.blockPoints));
   for (let block = 0; block < blocks; block++) {
     const [from, to] = [Math.floor((count * block) / blocks), Math.floor((count * (block + 1)) / blocks)];
-    table.insert(key, slicePoints(points, from, to));
+    table.insert(key, viewPoints(points, from, to));
   }
+  if (rows.length > 0) for (const one of [points, ...older]) freePoints(one);
+}
+
+/** Left to the garbage collector, they take memory until it runs. */
+function freePoints({ times, values }: PointColumns): void {
+  freeChunk(times);
+  if (values instanceof Float64Array) freeChunk(values);
 }
 
 function blockCountOf({ times, values }: PointColumns, blockPoints: number): number {

@@ -188,6 +188,15 @@ export class Head {
     else (this.#values as Float64Array).copyWithin(from, to, this.#count);
     this.#count -= to - from;
     this.#sorted = this.#count;
+    if (this.#count === 0) this.#free();
+  }
+
+  #free(): void {
+    freeChunk(this.#times);
+    if (!Array.isArray(this.#values)) freeChunk(this.#values as Float64Array);
+    const { times, values } = noPointsOf(this.kind);
+    this.#times = times;
+    this.#values = values;
   }
 
   removeBetween(startMs: number, endMs: number): void {

@@ -27,6 +27,7 @@ export class Heads {
   readonly #isOwnSeries: (series: SeriesId) => boolean;
   readonly #places = new Map<SeriesId, Place>();
   readonly #small = new SmallHeads();
+  #largeCount = 0;
   #cachedRuns: CachedRuns = { series: [], places: [] };
 
   constructor(kind: ValueKind, versions: HeadVersions, isOwnSeries: (series: SeriesId) => boolean) {
@@ -38,6 +39,11 @@ export class Heads {
   /** The series that have a head. */
   get series(): IterableIterator<SeriesId> {
     return this.#places.keys();
+  }
+
+  /** Number of heads that are not small. */
+  get largeCount(): number {
+    return this.#largeCount;
   }
 
   /** Number of points in all heads, including those that a later point with the same time will replace. */
@@ -73,6 +79,7 @@ export class Heads {
   remove(series: SeriesId): void {
     const place = this.#places.get(series);
     if (typeof place === "number") this.#small.remove(place);
+    else if (place !== undefined) this.#largeCount -= 1;
     this.#places.delete(series);
     this.#cachedRuns = { series: [], places: [] };
   }
@@ -109,6 +116,7 @@ export class Heads {
       this.#kind === numberKind
         ? this.#small.open(series, this.#versions.next())
         : new Head(series, this.#kind, this.#versions);
+    if (typeof place !== "number") this.#largeCount += 1;
     this.#places.set(series, place);
     return place;
   }
@@ -133,6 +141,7 @@ export class Heads {
   #enlarge(series: SeriesId, slot: number): Head {
     const head = this.#copyOf(series, slot);
     this.#small.remove(slot);
+    this.#largeCount += 1;
     this.#places.set(series, head);
     return head;
   }

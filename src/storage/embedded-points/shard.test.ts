@@ -58,6 +58,23 @@ it("points in order become full blocks, each written once; the rest waits for a 
     assert.deepEqual(shard.stats(), { points: 3250, blocks: 33, damage: [] });
   }));
 
+it("heads are flushed earlier the more of them grow, so that together they have a bounded size", () =>
+  play((shard, path) => {
+    append(shard, sineWave(1_550, 0, 1));
+    assert.equal(shard.hasWork, false);
+    const others = Array.from({ length: 2_000 }, (_, at) => [8192 + at, sineWave(70, 0, 1)] as const);
+    shard.apply({ kind: "append", batch: batchOf(...others) });
+    assert.equal(shard.hasWork, false);
+    append(shard, sineWave(10, 1_550, 1));
+    assert.equal(shard.hasWork, true);
+    workAll(shard);
+    assert.deepEqual(new Set(blockSizes(path)), new Set([100]));
+    assert.equal(shard.scan(everything).times.length, 1_560);
+    for (const [series] of others) shard.apply({ kind: "delete", series });
+    append(shard, sineWave(1_400, 1_560, 1));
+    assert.equal(shard.hasWork, false);
+  }));
+
 it("late points for many blocks are merged a few blocks at a time, until all are merged", () =>
   play((shard) => {
     append(shard, sineWave(5000, 0, 10));

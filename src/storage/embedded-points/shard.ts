@@ -28,6 +28,10 @@ import type { SharedBlocks } from "./shared-blocks.ts";
  * after it. The journal's checkpoint bounds the points in all heads together.
  */
 const flushAtBlocks = 16;
+/** Many heads that grow together are flushed earlier, so that all have about so many points: 48 MB. */
+const pointsInHeadsMax = 3_000_000;
+/** But not before a head has so many blocks. */
+const flushAtBlocksMin = 2;
 /** Length of a slice of background work, after which reads get their turn. */
 const sliceMs = 8;
 /** Time for the check of rows when the shard is opened. The rest of the check is background work. */
@@ -265,8 +269,10 @@ export class Shard {
   }
 
   #flushIfFull(head: Head): void {
-    if (head.count - head.countAfterFlush >= flushAtBlocks * this.#table.blockPoints)
-      this.#headsWithFullBlocks.add(head);
+    const { blockPoints } = this.#table;
+    const share = pointsInHeadsMax / this.#heads[head.kind]!.largeCount;
+    const points = Math.min(flushAtBlocks * blockPoints, Math.max(flushAtBlocksMin * blockPoints, share));
+    if (head.count - head.countAfterFlush >= points) this.#headsWithFullBlocks.add(head);
   }
 
   #delete({ series, range }: Change & { kind: "delete" }): void {

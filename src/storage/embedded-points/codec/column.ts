@@ -2,6 +2,7 @@
 //
 // The layout is in FORMAT.md ("Columns"). The integers are within 2^50 of zero, so that residuals are exact
 // in a double.
+import { freeChunk } from "../../../lib/free-memory.ts";
 import { firstAtOrAfter } from "../../point-columns.ts";
 import { pack, packedWords, readPacked } from "./bit-packing.ts";
 import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
@@ -62,6 +63,7 @@ export function writeColumn(
   for (let index = 0; index < first; index++) writer.zigzag(column[index]!);
   const residuals = residualsOf(column);
   if (residuals.length > 0) writeResiduals(residuals, writer);
+  if (residuals !== column) freeChunk(residuals);
 }
 
 /**
@@ -126,6 +128,7 @@ function writeResiduals(residuals: Float64Array, writer: ByteWriter): void {
   }
   writeSymbols(symbols, count, writer);
   if (rawBits > 0) writeRawBits(residuals, symbols, { base, rawBits }, writer);
+  freeChunk(symbols);
 }
 
 /** The first `wanted` residuals. */
@@ -197,6 +200,7 @@ function writeRawBits(
   pack(low, count, lowBits, { words, at: 0 });
   pack(high, count, highBits, { words, at: between });
   writer.bytes(new Uint8Array(words.buffer));
+  for (const used of [low, high, words]) freeChunk(used);
 }
 
 /**

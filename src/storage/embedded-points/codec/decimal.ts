@@ -2,6 +2,7 @@
 //
 // Also encodes values that differ from a decimal by the rounding of a few calculations, and decimals rounded
 // to single precision. Exceptions (-0, or values with too many digits) are stored separately.
+import { freeChunk } from "../../../lib/free-memory.ts";
 import { type ByteReader, type ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
 
@@ -91,7 +92,11 @@ function writeIntegers(values: Float64Array, decimals: Decimals, writer: ByteWri
     last = index;
   }
   writeColumn(integers, writer);
-  if (offsets !== undefined) writeColumn(offsets, writer, unpredicted);
+  freeChunk(integers);
+  if (offsets !== undefined) {
+    writeColumn(offsets, writer, unpredicted);
+    freeChunk(offsets);
+  }
   return isSingle || offsets !== undefined ? "rounded" : "exact";
 }
 

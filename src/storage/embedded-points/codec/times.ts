@@ -1,6 +1,7 @@
 // Encodes the times of a block: regular times without any bytes, almost regular times as their exceptions,
 // and other times as differences from a regular beat.
 
+import { freeChunk } from "../../../lib/free-memory.ts";
 import type { Kernels } from "../../kernels.ts";
 import { ByteReader, ByteWriter, MalformedBlock } from "./bytes.ts";
 import { integerMax, readColumn, unpredicted, writeColumn } from "./column.ts";
@@ -48,6 +49,7 @@ export function writeTimes(times: Float64Array): BlockSection {
   const off = new Float64Array(times.length);
   for (let index = 0; index < off.length; index++) off[index] = times[index]! - firstMs - index * stepMs;
   writeColumn(off, writer);
+  freeChunk(off);
   return { codec: timeCodecs.beat, bytes: writer.finish() };
 }
 
