@@ -75,6 +75,20 @@ it("heads are flushed earlier the more of them grow, so that together they have 
     assert.equal(shard.hasWork, false);
   }));
 
+it("a checkpoint writes series in the order of their rows, whatever order they were written in", () =>
+  play((shard, path) => {
+    for (const series of [8, 2, 9, 1, 5])
+      shard.apply({ kind: "append", batch: batchOf([series, sineWave(250, 0, 1)]) });
+    shard.startCheckpoint(1);
+    workAll(shard);
+    const database = new DatabaseSync(path);
+    const rows = database.prepare("SELECT series, first_ms FROM block ORDER BY data_id").all();
+    const ordered = database.prepare("SELECT series, first_ms FROM block ORDER BY series, first_ms").all();
+    database.close();
+    assert.equal(rows.length, 15);
+    assert.deepEqual(rows, ordered);
+  }));
+
 it("late points for many blocks are merged a few blocks at a time, until all are merged", () =>
   play((shard) => {
     append(shard, sineWave(5000, 0, 10));

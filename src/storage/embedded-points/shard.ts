@@ -159,10 +159,16 @@ export class Shard {
     return { points: points + inHeads, blocks, damage: this.#table.damage() };
   }
 
-  /** From now on, `work` flushes all points in heads to blocks, and then records `sequence`. */
+  /**
+   * From now on, `work` flushes all points in heads to blocks, and then records `sequence`. It flushes the
+   * series in the order of the rows of blocks: SQLite fills pages that grow at their end, and half fills
+   * others.
+   */
   startCheckpoint(sequence: number): void {
-    for (const kind of kinds)
-      for (const series of this.#heads[kind]!.series) this.#seriesOfCheckpoint[kind]!.push(series);
+    for (const kind of kinds) {
+      const ascending = Float64Array.from(this.#heads[kind]!.series).sort();
+      for (let at = ascending.length - 1; at >= 0; at--) this.#seriesOfCheckpoint[kind]!.push(ascending[at]!);
+    }
     this.#checkpoint = sequence;
   }
 
