@@ -11,6 +11,8 @@ export interface Results {
 interface Context {
   readonly command: string;
   readonly rounds: number;
+  /** Of the workloads that no peer offers. */
+  readonly ownRounds: number;
   readonly missing: readonly string[];
   /** Other ratios to the best peer than those of the workloads. */
   readonly bars?: Readonly<Partial<Record<WorkloadKey, number>>>;
@@ -23,7 +25,8 @@ export function reportOf(results: readonly Results[], context: Context): string 
   return [
     machine(),
     "",
-    `\`${context.command}\`: median of the rounds (lowest to highest); ${context.rounds} on fresh servers.`,
+    `\`${context.command}\`: median of the rounds (lowest to highest); ${context.rounds} on fresh servers` +
+      `${context.ownRounds < context.rounds ? `, ${context.ownRounds} of workloads that no peer has` : ""}.`,
     "",
     ...tableOf(ours, peers, context.bars),
     "",

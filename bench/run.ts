@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { measureClientCost } from "./client-cost.ts";
 import { clusterParts, fullCluster, measureCluster, quickCluster } from "./cluster.ts";
 import { measureCodecs } from "./codecs.ts";
 import { fullConnectors, measureConnectors, quickConnectors } from "./connectors.ts";
@@ -23,6 +24,7 @@ import { fullReads, loadForReads, measureNewWindows, quickReads } from "./new-wi
 import { fullOData, measureOData, quickOData } from "./odata.ts";
 import { measureOpcUa } from "./opcua.ts";
 import { fullPattern, measurePatternSearch, quickPattern } from "./pattern-search.ts";
+import { measure, measureFirstPass, measureUncached } from "./points.ts";
 import { stopProcess } from "./process.ts";
 import { fullRecords, measureRecords, quickRecords } from "./records.ts";
 import { machine, type Results, reportOf } from "./report.ts";
@@ -38,25 +40,17 @@ import type { Running, System } from "./systems/system.ts";
 import { victoriaMetrics } from "./systems/victoria-metrics.ts";
 import { measureThreads } from "./threads.ts";
 import { fullTransformations, measureTransformations, quickTransformations } from "./transformations.ts";
-import {
-  type Figures,
-  fullScale,
-  measure,
-  type Prepared,
-  prepare,
-  quickScale,
-  type Scale,
-} from "./workloads.ts";
+import { type Figures, fullScale, type Prepared, prepare, quickScale, type Scale } from "./workloads.ts";
 import { fullWrites, measureSynced, measureWrites, quickWrites, withSameWrites } from "./writes.ts";
 import { fullYear, measureYear, quickYear } from "./year.ts";
 
 const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12] [--write]
   --peers     the same work against VictoriaMetrics, InfluxDB and ClickHouse (installed from Debian when root)
-  --rounds N  rounds, each with fresh servers (5)
+  --rounds N  rounds, each with fresh servers (5); at most three of workloads that have no peer
   --quick     a fraction of the data and one round: whether everything works, not figures to keep
   --only      these workloads alone, and those that are measured in one go with them
   --scale     instead of workloads: figures at 1 to 100 M points and at 100 to 1 M series (some minutes, 2 GB)
-  --threads   instead of workloads: one thread or two that receive requests (1 minute)
+  --threads   instead of workloads: one thread or two that receive requests, on one core and two (4 minutes)
   --codecs    instead of workloads: bits a point in blocks, beside published figures (some seconds)
   --console   instead of workloads: the web console in Chromium (15 minutes, 3 GB); --only open,drag for parts
   --data      with --console: a folder that keeps the loaded data, so that the next run starts with it
@@ -214,11 +208,19 @@ async function bench(): Promise<void> {
     for (const result of results) {
       console.log(`round ${round} of ${rounds}: ${result.system.name}`);
       const figures = await roundOf(result.system, prepared.get(result.system), scale);
-      (result.rounds as Figures[]).push(figures);
+      const own = result.system === millrace && round <= ownRoundsMax ? await ownFigures() : {};
+      (result.rounds as Figures[]).push({ ...figures, ...own });
     }
   }
   const bars = options.cluster && { bars: clusterBars };
-  const report = reportOf(results, { command, rounds, missing, ...bars });
+  const ownRounds = options.cluster ? rounds : Math.min(rounds, ownRoundsMax);
+  const report = reportOf(results, {
+    command,
+    rounds,
+    ownRounds,
+    missing,
+    ...bars,
+  });
   const more = options.cluster && only === undefined;
   show(heading(), more ? `${report}\n\n${await measureCluster(clusterScale, clusterParts)}` : report);
 }
@@ -250,21 +252,39 @@ function chosen(): { systems: System[]; missing: string[] } {
   return { systems: [millrace, ...present], missing };
 }
 
+/** The bars of workloads without peers are figures, which need fewer rounds than ratios. */
+const ownRoundsMax = 3;
+
 async function roundOf(system: System, prepared: Prepared | undefined, scale: Scale): Promise<Figures> {
-  const open: OpenServer = (work) => onFresh(system, work);
   const figures: Figures[] = [];
-  if (prepared) figures.push(await pointsOf(system, prepared, scale));
-  if (isAsked(ofLines)) figures.push(await linesOf(system, scale));
-  if (isAsked(ofReads)) figures.push(await readsOf(system));
+  const add = async (name: string, work: () => Promise<Figures>) => figures.push(await logged(name, work));
+  if (prepared) await add("points", () => pointsOf(system, prepared, scale));
+  if (isAsked(ofLines)) await add("lines", () => linesOf(system, scale));
+  if (isAsked(ofReads)) await add("reads", () => readsOf(system));
   if (system !== millrace) return Object.assign({}, ...figures);
+  if (prepared && isAsked(ofWrites)) await add("Node's server", () => measureClientCost(prepared));
+  return Object.assign(measureMachine(), ...figures);
+}
+
+/** Of the workloads that no peer offers. */
+async function ownFigures(): Promise<Figures> {
+  const open: OpenServer = (work) => onFresh(millrace, work);
+  const figures: Figures[] = [];
   for (const { names, measure } of groups)
-    if (isAsked(names)) figures.push(await measure(open, options.quick));
-  figures.push(measureMachine());
+    if (isAsked(names)) figures.push(await logged(names.join(), () => measure(open, options.quick)));
   return Object.assign({}, ...figures);
 }
 
+/** Prints how long a part has taken. */
+async function logged<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  const started = performance.now();
+  const result = await work();
+  console.log(`  ${name}: ${((performance.now() - started) / 1000).toFixed(0)} s`);
+  return result;
+}
+
 async function pointsOf(system: System, prepared: Prepared, scale: Scale): Promise<Figures> {
-  const figures = await onFresh(system, (running) => measure(system, running, prepared, scale));
+  const figures = await inFreshFolder((folder) => figuresIn(folder, system, prepared, scale));
   if (options.cluster || !isAsked(ofWrites)) return figures;
   const writes = options.quick ? quickWrites : fullWrites;
   const { synced } = system;
@@ -273,6 +293,18 @@ async function pointsOf(system: System, prepared: Prepared, scale: Scale): Promi
     ...(await onFresh(system, (running) => measureWrites(system, running, writes))),
     ...(synced && (await onFresh(synced, (running) => measureSynced(running, prepared)))),
   });
+}
+
+/** On one data folder: a new server, one that has restarted, and one without a cache of results. */
+async function figuresIn(folder: string, system: System, prepared: Prepared, scale: Scale): Promise<Figures> {
+  const figures = await whileRunning(system, folder, (one) => measure(system, one, prepared, scale));
+  if (options.cluster) return figures;
+  const first = await whileRunning(system, folder, (one) => measureFirstPass(one, prepared));
+  const { uncached: start } = system;
+  const bare = start
+    ? await whileRunning({ start }, folder, (one) => measureUncached(system, one, prepared, scale))
+    : { W4bare: figures.W4!, W5bare: figures.W5! };
+  return { ...figures, ...first, ...bare };
 }
 
 async function linesOf(system: System, scale: Scale): Promise<Figures> {
@@ -299,20 +331,34 @@ function readsOf(system: System): Promise<Figures> {
 }
 
 /** Starts the system on a fresh folder, measures it, and deletes the folder. */
-async function onFresh<One extends Running, Result>(
-  system: { start(folder: string): Promise<One> },
+const onFresh = <One extends Running, Result>(
+  system: Startable<One>,
   work: (running: One) => Promise<Result>,
-): Promise<Result> {
+): Promise<Result> => inFreshFolder((folder) => whileRunning(system, folder, work));
+
+interface Startable<One extends Running> {
+  start(folder: string): Promise<One>;
+}
+
+async function inFreshFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
   try {
-    const running = await system.start(folder);
-    try {
-      return await work(running);
-    } finally {
-      await stopProcess(running.started);
-    }
+    return await work(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function whileRunning<One extends Running, Result>(
+  system: Startable<One>,
+  folder: string,
+  work: (running: One) => Promise<Result>,
+): Promise<Result> {
+  const running = await system.start(folder);
+  try {
+    return await work(running);
+  } finally {
+    await stopProcess(running.started);
   }
 }
 

@@ -1,17 +1,21 @@
 // `--threads`: one thread or several that receive requests, and what stays on the main thread for each
 // request.
 //
-// A machine with two cores cannot show the rate of many. The second table is what limits it there: the
-// processor time of the main thread for a request that a front thread has received.
+// A machine with two cores cannot show the rate of many. The second table has what limits it there: the
+// processor time of the main thread for a request that a front thread has received. The last one computes
+// rates from it.
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request as send } from "node:http";
 import { generateScans, seed } from "./generate.ts";
-import { drive, openConnections, type RequestBytes } from "./http.ts";
+import { openConnections, type RequestBytes } from "./http.ts";
 import { readersOf } from "./many-readers.ts";
 import { loadForReads, type ReadScale } from "./new-windows.ts";
+import { processorSeconds } from "./process.ts";
 import { figure } from "./report.ts";
 import { administratorKey, millrace, startMillrace } from "./systems/millrace.ts";
 import type { Running, System } from "./systems/system.ts";
+import { costOfWrites } from "./write-cost.ts";
 import { runWrk } from "./wrk.ts";
 
 export interface ThreadsScale extends ReadScale {
@@ -24,37 +28,124 @@ type OnFresh = <Result>(system: System, work: (running: Running) => Promise<Resu
 
 const scannedSeries = 1_000;
 const names = Array.from({ length: scannedSeries }, (_, at) => `scan${at}`);
-/** Front threads: none and one in the first table, two in the second. */
+/** Front threads: none and one in the first table, two in the others. */
 const [alone, beside, fronts] = [0, 1, 2];
 
-/** Two tables, of one round. */
+/** Cores for which the last table computes rates. */
+const computedCores = [4, 8, 16, 64];
+
+/** Three tables, of one round. */
 export async function measureThreads(onFresh: OnFresh, scale: ThreadsScale): Promise<string> {
-  const measureRates = (threads: number) => onFresh(withThreads(threads), (one) => ratesOf(one, scale));
-  const rates = [await measureRates(alone!), await measureRates(beside!)];
+  const runs: Run[] = [];
+  for (const pin of pins())
+    for (const threads of [alone, beside]) {
+      const costs = await onFresh(withThreads(threads!, pin), (running) => ratesOf(running, scale));
+      runs.push({
+        title: `${pin.title}, ${threads === alone ? "main thread alone" : "one front thread"}`,
+        costs,
+      });
+    }
   const main = await onFresh(withThreads(fronts!), (running) => mainThreadOf(running, scale));
-  const rows = Object.keys(rates[0]!).map((what) => {
-    const [before, after] = rates.map((one) => one[what]!) as [number, number];
-    return `| ${what} | ${figure(before)} | ${figure(after)} | ${(after / before).toFixed(2)}x |`;
-  });
-  const limits = Object.entries(main).map(
-    ([what, us]) => `| ${what} | ${us.toFixed(1)} | ${us < 1 ? "not by it" : figure(1e6 / us)} |`,
-  );
+  return [ratesTable(runs), limitsTable(main), computedTable(main)].join("\n\n");
+}
+
+interface Pin {
+  readonly title: string;
+  /** The command that keeps a server on these cores. */
+  readonly command: readonly string[];
+}
+
+/** Without taskset of util-linux, the server runs on all cores. */
+function pins(): readonly Pin[] {
+  if (spawnSync("taskset", ["--version"]).error) {
+    console.log("taskset is not installed: the server is measured on all cores only.");
+    return [{ title: "all cores", command: [] }];
+  }
   return [
-    "| 32 clients, requests/s (W2: 4 clients, points/s) | main thread alone | with one front thread | |",
-    "|---|---|---|---|",
-    ...rows,
+    { title: "1 core", command: ["taskset", "-c", "0"] },
+    { title: "2 cores", command: ["taskset", "-c", "0,1"] },
+  ];
+}
+
+const withThreads = (threads: number, { command }: Partial<Pin> = {}): System => ({
+  ...millrace,
+  start: (folder) => {
+    const settings = { MILLRACE_FRONT_THREADS: String(threads), MILLRACE_AGGREGATE_CACHE: "0" };
+    return startMillrace(folder, settings, command);
+  },
+});
+
+interface Run {
+  readonly title: string;
+  readonly costs: Readonly<Record<string, RateAndCost>>;
+}
+
+interface RateAndCost {
+  readonly perSecond: number;
+  /** Processor seconds of the server per million of these. */
+  readonly processor: number;
+}
+
+function ratesTable(runs: readonly Run[]): string {
+  const kinds = Object.keys(runs[0]!.costs);
+  const lines = kinds.map((kind) => {
+    const cells = runs.map(({ costs }) => {
+      const { perSecond, processor } = costs[kind]!;
+      return `${figure(perSecond)} (${figure(processor)} s)`;
+    });
+    return `| ${[kind, ...cells].join(" | ")} |`;
+  });
+  return [
+    "32 clients, requests/s; W2: 4 clients, points/s. In parentheses the processor seconds of the server per",
+    "million requests, or points in W2. The clients run on all cores, also while the server has one.",
     "",
-    "| A request that a front thread receives | us of the main thread | so at most, requests/s |",
-    "|---|---|---|",
-    ...limits,
+    `| ${["", ...runs.map(({ title }) => title)].join(" | ")} |`,
+    `|${"---|".repeat(runs.length + 1)}`,
+    ...lines,
   ].join("\n");
 }
 
-const withThreads = (threads: number): System => ({
-  ...millrace,
-  start: (folder) =>
-    startMillrace(folder, { MILLRACE_FRONT_THREADS: String(threads), MILLRACE_AGGREGATE_CACHE: "0" }),
-});
+/** In microseconds a request. */
+interface ThreadCost {
+  readonly main: number;
+  /** Of all threads together. */
+  readonly all: number;
+}
+type ThreadCosts = Readonly<Record<string, ThreadCost>>;
+
+function limitsTable(costs: ThreadCosts): string {
+  const lines = Object.entries(costs).map(([kind, { main, all }]) => {
+    const most = main < 1 ? "not by it" : figure(1e6 / main);
+    return `| ${kind} | ${main.toFixed(1)} | ${all.toFixed(0)} | ${most} |`;
+  });
+  return [
+    "| A request that a front thread receives | us of the main thread | us of all threads | " +
+      "by the main thread at most, requests/s |",
+    "|---|---|---|---|",
+    ...lines,
+  ].join("\n");
+}
+
+/** The main thread serves one request at a time, the other threads as many as there are cores. */
+function computedTable(costs: ThreadCosts): string {
+  const lines = Object.entries(costs).map(([kind, { main, all }]) => {
+    const cells = computedCores.map((cores) => {
+      const [byMain, byCores] = [1e6 / main, (cores * 1e6) / all];
+      return `${figure(Math.min(byMain, byCores))}${byMain < byCores ? ", main thread" : ""}`;
+    });
+    return `| ${[kind, ...cells].join(" | ")} |`;
+  });
+  return [
+    "**Computed, not measured**, from the two columns of microseconds above: requests/s of a server on",
+    "machines with more cores, a front thread for each, and clients on other machines. The rate is that of",
+    'all cores, or, with "main thread", the one at which the main thread is busy all the time: the serial',
+    "part of each request. The speed of the disk and of the network is not in it, nor is waiting for memory.",
+    "",
+    `| requests/s, computed | ${computedCores.map((cores) => `${cores} cores`).join(" | ")} |`,
+    `|${"---|".repeat(computedCores.length + 1)}`,
+    ...lines,
+  ].join("\n");
+}
 
 const requestCount = 500;
 
@@ -74,31 +165,39 @@ async function requestsOf(running: Running, scale: ThreadsScale) {
   };
 }
 
-async function ratesOf(running: Running, scale: ThreadsScale): Promise<Record<string, number>> {
+async function ratesOf(running: Running, scale: ThreadsScale): Promise<Record<string, RateAndCost>> {
   const { reads, scans } = await requestsOf(running, scale);
-  const rates: Record<string, number> = {};
-  for (const [what, requests] of Object.entries(reads))
-    rates[what] = (await runWrk(running, { requests, connections: 32, seconds: scale.seconds })).perSecond;
+  const costs: Record<string, RateAndCost> = {};
+  for (const [what, requests] of Object.entries(reads)) {
+    const before = processorSeconds(running.started);
+    const { perSecond } = await runWrk(running, { requests, connections: 32, seconds: scale.seconds });
+    const processor = processorSeconds(running.started) - before;
+    costs[what] = { perSecond, processor: (processor / (perSecond * scale.seconds)) * 1e6 };
+  }
   const connections = await openConnections(running.port);
-  rates["W2"] = (scans.length * scannedSeries) / (await drive(connections, scans));
+  costs["W2, points"] = await costOfWrites(running, connections, {
+    requests: scans,
+    points: scans.length * scannedSeries,
+  });
   for (const one of connections) one.close();
-  return rates;
+  return costs;
 }
 
 /** In microseconds a request; the main thread itself receives none. */
-async function mainThreadOf(running: Running, scale: ThreadsScale): Promise<Record<string, number>> {
+async function mainThreadOf(running: Running, scale: ThreadsScale): Promise<ThreadCosts> {
   const { reads, scans } = await requestsOf(running, scale);
   const clients = await clientsOfFronts(running);
-  const costs: Record<string, number> = {};
+  const costs: Record<string, ThreadCost> = {};
   const measure = async (what: string, requests: readonly RequestBytes[]) => {
-    const before = mainThreadSeconds(running);
+    const [before, allBefore] = [mainThreadSeconds(running), processorSeconds(running.started)];
     let sent = 0;
     await Promise.all(
       clients.map(async (client) => {
         for (let at = 0; at < scale.requests; at++, sent++) await client(requests[sent % requests.length]!);
       }),
     );
-    costs[what] = ((mainThreadSeconds(running) - before) * 1e6) / sent;
+    const [main, all] = [mainThreadSeconds(running) - before, processorSeconds(running.started) - allBefore];
+    costs[what] = { main: (main * 1e6) / sent, all: (all * 1e6) / sent };
   };
   for (const [what, requests] of Object.entries(reads)) await measure(what, requests);
   await measure("W2: write of 1,000 points", scans);

@@ -1,9 +1,7 @@
 // The workloads: the same work for every system, and one figure each.
 import { generateScans, generateSeries, pointsPerRequest, seed, startMs } from "./generate.ts";
-import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
-import { bytesOnDisk, peakMemoryMb } from "./process.ts";
-import { beginningOf, occurrences, type Running, type System, type Window } from "./systems/system.ts";
-import { costOfWrites } from "./write-cost.ts";
+import type { RequestBytes } from "./http.ts";
+import type { System, Window } from "./systems/system.ts";
 
 export interface Workload {
   readonly name: string;
@@ -84,13 +82,48 @@ export const workloads = {
   },
   W3: { name: "W3", what: "W1 with late, repeated and overwritten points", unit: "points/s" },
   W3share: { name: "W3", what: "the same beside our own W1 of the same round", unit: "of W1", bound: 0.7 },
-  W4: { name: "W4", what: "hourly average of 100,000 points, p50", unit: "ms", bar: 0.5 },
-  W5: { name: "W5", what: "frame of 50 series, hourly average, p50", unit: "ms", bar: 0.33 },
+  W4: {
+    name: "W4",
+    what: "hourly average of 100,000 points, p50; rests on a cache of Millrace",
+    unit: "ms",
+    bar: 0.5,
+  },
+  W4bare: { name: "W4", what: "the same without the cache; the peers have none", unit: "ms", bar: 0.5 },
+  W4first: { name: "W4", what: "the first reads after a start, of 10 series, p50", unit: "ms" },
+  W5: {
+    name: "W5",
+    what: "frame of 50 series, hourly average, p50; rests on a cache of Millrace",
+    unit: "ms",
+    bar: 0.33,
+  },
+  W5bare: { name: "W5", what: "the same without the cache; the peers have none", unit: "ms", bar: 0.33 },
   W6a: { name: "W6", what: "10,000 raw points, p50", unit: "ms", bar: 1 },
   W6b: { name: "W6", what: "100,000 raw points, p50", unit: "ms", bar: 1 },
-  W7: { name: "W7", what: "a year of days of 31.5 M points, p99", unit: "ms", bound: 5 },
-  W7late: { name: "W7", what: "the same straight after a late point, p99", unit: "ms", bound: 5 },
+  W6first: { name: "W6", what: "first reads of 10,000 raw points after a start, p50", unit: "ms" },
+  W7usual: { name: "W7", what: "a year of days of 31.5 M points, p50; rests on a cache", unit: "ms" },
+  W7nine: { name: "W7", what: "the same, p90", unit: "ms" },
+  W7: { name: "W7", what: "the same, p99", unit: "ms", bound: 5 },
+  W7processor: { name: "W7", what: "the same, processor time of the server a read", unit: "ms" },
+  W7bare: { name: "W7", what: "the same without the cache of aggregates, p50", unit: "ms" },
+  W7bareNine: { name: "W7", what: "without the cache, p90", unit: "ms" },
+  W7bareRare: { name: "W7", what: "without the cache, p99", unit: "ms" },
+  W7bareProcessor: { name: "W7", what: "without the cache, processor time a read", unit: "ms" },
+  W7cold: { name: "W7", what: "days from a random second on, never read before, p50", unit: "ms", bound: 5 },
+  W7coldNine: { name: "W7", what: "never read before, p90", unit: "ms" },
+  W7coldRare: { name: "W7", what: "never read before, p99", unit: "ms" },
+  W7coldProcessor: { name: "W7", what: "never read before, processor time a read", unit: "ms" },
+  W7bareCold: { name: "W7", what: "never read before, without the cache, p50", unit: "ms", bound: 5 },
+  W7bareColdNine: { name: "W7", what: "never read before, without the cache, p90", unit: "ms" },
+  W7bareColdRare: { name: "W7", what: "never read before, without the cache, p99", unit: "ms" },
+  W7bareColdProcessor: {
+    name: "W7",
+    what: "never read before, without the cache, processor time a read",
+    unit: "ms",
+  },
+  W7lateUsual: { name: "W7", what: "a year of days straight after a late point, p50", unit: "ms" },
+  W7late: { name: "W7", what: "straight after a late point, p99", unit: "ms", bound: 5 },
   W8a: { name: "W8", what: "latest value of one series, p50", unit: "ms", bar: 1 },
+  W8first: { name: "W8", what: "first latest values of 10 series after a start, p50", unit: "ms" },
   W8b: { name: "W8", what: "latest of 1,000 series in one request, p99", unit: "ms", bound: 10 },
   W9: { name: "W9", what: "bytes per point on disk after W1", unit: "bytes", bar: 0.9 },
   W10asset: { name: "W10", what: "one asset while points are loaded, p99", unit: "ms", bound: 25 },
@@ -192,7 +225,13 @@ export const workloads = {
     unit: "ms",
     bar: 0.5,
   },
-  linesDashboardProcessor: { name: "lines", what: "all its loads, processor time of the server", unit: "s" },
+  linesDashboardProcessor: { name: "lines", what: "processor time of the server a load of them", unit: "s" },
+  nodeScan: { name: "-", what: "W2 to a Node server that only reads the requests", unit: "points/s" },
+  nodeScanProcessor: { name: "-", what: "its processor time per 1 M points", unit: "s" },
+  nodeJournal: { name: "-", what: "W2 to one that also appends them to a synced file", unit: "points/s" },
+  nodeJournalProcessor: { name: "-", what: "its processor time per 1 M points", unit: "s" },
+  nodeLatest: { name: "-", what: "W8 of one series to a server with one response, p50", unit: "ms" },
+  nodeLatestProcessor: { name: "-", what: "its processor time a request", unit: "ms" },
   machineUsual: { name: "-", what: "a computation on the machine alone, p50", unit: "ms" },
   machineRare: { name: "-", what: "the same, p99: how long the machine itself may stand still", unit: "ms" },
   memory: { name: "-", what: "peak resident memory of the server", unit: "MiB" },
@@ -234,7 +273,11 @@ export interface Prepared {
   readonly latest: RequestBytes;
   readonly latestOfMany: RequestBytes;
   readonly hours: number;
+  /** One read of each of some series. */
+  readonly firstPass: Readonly<Record<"averages" | "raw" | "latest", readonly RequestBytes[]>>;
 }
+
+const seriesOfFirstPass = 10;
 
 export function prepare({ requests }: System, scale: Scale): Prepared {
   const series = generateSeries(scale.series, scale.pointsPerSeries, seed);
@@ -257,6 +300,7 @@ export function prepare({ requests }: System, scale: Scale): Prepared {
   );
   const lastScanMs = startMs + (scale.scans - 1) * 1000;
   const many = Math.min(10_000, scale.pointsPerSeries);
+  const passed = series.slice(-seriesOfFirstPass);
   return {
     names,
     scannedNames,
@@ -274,82 +318,12 @@ export function prepare({ requests }: System, scale: Scale): Prepared {
     },
     latest: requests.latest(first.name, first.times.at(-1) ?? 0),
     latestOfMany: requests.latestOfMany(scannedNames, lastScanMs),
+    firstPass: {
+      averages: passed.map(({ name }) => requests.hourlyAverage(name, whole)),
+      raw: passed.map(({ name }) => requests.raw(name, until(many))),
+      latest: passed.map(({ name, times }) => requests.latest(name, times.at(-1) ?? 0)),
+    },
   };
-}
-
-/** One round on a fresh server: load, settle, read, scan, latest. */
-export async function measure(
-  system: System,
-  running: Running,
-  prepared: Prepared,
-  scale: Scale,
-): Promise<Figures> {
-  const connections = await openConnections(running.port);
-  try {
-    await running.declare([...prepared.names, ...prepared.scannedNames]);
-    await drive(connections.slice(0, 1), [prepared.latest]);
-    const before = bytesOnDisk(running.started.folder);
-    const points = scale.series * scale.pointsPerSeries;
-    const loaded = await costOfWrites(running, connections, { requests: prepared.backfill, points });
-    const bytes = bytesOnDisk(running.started.folder) - before;
-    const reads = await readFigures(system, connections, prepared, scale);
-    const scanned = await costOfWrites(running, connections, {
-      requests: prepared.scans,
-      points: scale.scannedSeries * scale.scans,
-    });
-    const latestOfMany = await latestTimes(connections, prepared, scale);
-    return {
-      W1: loaded.perSecond,
-      W1processor: loaded.processor,
-      W2: scanned.perSecond,
-      W2processor: scanned.processor,
-      ...reads,
-      W8b: percentile(latestOfMany, 0.99),
-      W9: bytes / points,
-      memory: peakMemoryMb(running.started),
-    };
-  } finally {
-    for (const one of connections) one.close();
-  }
-}
-
-async function readFigures(
-  { rows }: System,
-  connections: readonly Connection[],
-  prepared: Prepared,
-  { reads }: Scale,
-): Promise<Figures> {
-  const [connection] = connections;
-  if (!connection) throw new Error("a connection is open");
-  const p50 = async (request: RequestBytes, count: number, whole?: (body: Buffer) => boolean) => {
-    const { body } = expectSuccess(await connection.send(request));
-    if (whole && !whole(body)) throw new Error(`a response is incomplete: ${body.toString("utf8", 0, 300)}`);
-    return percentile(await timesOf(count, async () => expectSuccess(await connection.send(request))), 0.5);
-  };
-  const { hours, raw } = prepared;
-  const about = (found: number, expected: number) => Math.abs(found - expected) <= 1;
-  return {
-    W4: await p50(prepared.average, reads, (body) => about(rows.hourlyAverage(body), hours)),
-    W5: await p50(prepared.frame, Math.ceil(reads / 5), (body) => rows.frame(body) >= hours - 1),
-    W6a: await p50(raw["10k"].request, reads, (body) => about(rows.raw(body), raw["10k"].points)),
-    W6b: await p50(raw["100k"].request, Math.ceil(reads / 5), (body) =>
-      about(rows.raw(body), raw["100k"].points),
-    ),
-    W8a: await p50(prepared.latest, reads * 2),
-  };
-}
-
-/** Times one request for all series; the first response is checked for completeness. */
-async function latestTimes(
-  connections: readonly Connection[],
-  { latestOfMany, scannedNames }: Prepared,
-  { reads }: Scale,
-): Promise<number[]> {
-  const [connection] = connections as [Connection];
-  const read = async () => expectSuccess(await connection.send(latestOfMany));
-  const found = occurrences((await read()).body, beginningOf(scannedNames));
-  if (found < scannedNames.length) throw new Error(`${found} latest values of ${scannedNames.length} came`);
-  return timesOf(reads * 2, read);
 }
 
 /** Milliseconds of each of `count` runs, one after the other. */

@@ -1,4 +1,5 @@
-// W7: daily aggregates of a year of one series, also directly after late points.
+// W7: daily aggregates of a year of one series: a range that was read before, ranges that begin anywhere and
+// were not, each with the cache of aggregates and without it, and directly after late points.
 import {
   type GeneratedSeries,
   generateSeries,
@@ -7,8 +8,8 @@ import {
   seed,
   startMs,
 } from "./generate.ts";
-import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
-import { untilQuiet } from "./process.ts";
+import { Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
+import { processorSeconds, stopProcess, untilQuiet } from "./process.ts";
 import { get, millrace, post } from "./systems/millrace.ts";
 import type { Running } from "./systems/system.ts";
 import { type Figures, percentile, timesOf } from "./workloads.ts";
@@ -16,11 +17,13 @@ import { type Figures, percentile, timesOf } from "./workloads.ts";
 export interface YearScale {
   readonly days: number;
   readonly reads: number;
+  /** Of ranges that begin anywhere. */
+  readonly coldReads: number;
   readonly latePoints: number;
 }
 
-export const fullYear: YearScale = { days: 365, reads: 500, latePoints: 200 };
-export const quickYear: YearScale = { days: 15, reads: 50, latePoints: 20 };
+export const fullYear: YearScale = { days: 365, reads: 500, coldReads: 200, latePoints: 200 };
+export const quickYear: YearScale = { days: 15, reads: 50, coldReads: 20, latePoints: 20 };
 
 const dayMs = 86_400_000;
 /** Rounding may differ, as the sums are taken in another order. */
@@ -34,35 +37,150 @@ interface Day {
   readonly count: number;
 }
 
-/** One round on a fresh server: every response is compared with values computed here. */
+/** Not measured, so that a server that has just started has compiled its code. */
+const warmUps = 50;
+
+/** One round on a fresh server: responses are compared with values computed here. */
 export async function measureYear(running: Running, scale: YearScale): Promise<Figures> {
+  const [series] = generateSeries(1, scale.days * (dayMs / 1000), seed) as [GeneratedSeries];
   const connections = await openConnections(running.port);
-  const [connection] = connections as [Connection];
+  const year = new Year(series, scale.days);
+  const ranges = new ColdRanges(series, scale);
   try {
-    const [series] = generateSeries(1, scale.days * (dayMs / 1000), seed) as [GeneratedSeries];
     await running.declare([series.name]);
     await drive(connections, requestsOf(series));
     await untilQuiet(running.started.folder);
-    const year = new Year(series, scale.days);
-    const request = requestFor(series.name, scale.days);
-    const read = async () => expectSuccess(await connection.send(request));
-    year.compare((await read()).body);
-    const quiet = await timesOf(scale.reads, read);
-    const late: number[] = [];
-    for (const { timeMs, value } of latePoints(year, scale)) {
-      const items = [{ timestamp: timeMs, value }];
-      expectSuccess(
-        await connection.send(post(`/timeseries/data/${series.name}`, JSON.stringify({ items }))),
-      );
-      const started = performance.now();
-      const { body } = await read();
-      late.push(performance.now() - started);
-      year.insert(timeMs, value);
-      year.compare(body);
-    }
-    return { W7: percentile(quiet, 0.99), W7late: percentile(late, 0.99) };
+    const cold = await coldReads(running, ranges, scale.coldReads);
+    const known = await knownReads(running, year, scale);
+    const late = await readsAfterLatePoints(connections[0]!, year, scale);
+    await stopProcess(running.started);
+    return {
+      ...{ W7usual: known.p50, W7nine: known.p90, W7: known.p99, W7processor: known.processorMs },
+      ...{ W7lateUsual: percentile(late, 0.5), W7late: percentile(late, 0.99) },
+      ...{ W7cold: cold.p50, W7coldNine: cold.p90, W7coldRare: cold.p99, W7coldProcessor: cold.processorMs },
+      ...(await uncachedFigures(running.started.folder, ranges, year, scale)),
+    };
   } finally {
     for (const one of connections) one.close();
+  }
+}
+
+/** The same reads from the same data by a server without the cache. */
+async function uncachedFigures(
+  folder: string,
+  ranges: ColdRanges,
+  year: Year,
+  scale: YearScale,
+): Promise<Partial<Figures>> {
+  const running = await millrace.uncached!(folder);
+  try {
+    ranges.latePoints = scale.latePoints;
+    const cold = await coldReads(running, ranges, scale.coldReads);
+    const known = await knownReads(running, year, scale);
+    return {
+      ...{ W7bare: known.p50, W7bareNine: known.p90, W7bareRare: known.p99 },
+      ...{ W7bareProcessor: known.processorMs, W7bareCold: cold.p50, W7bareColdNine: cold.p90 },
+      ...{ W7bareColdRare: cold.p99, W7bareColdProcessor: cold.processorMs },
+    };
+  } finally {
+    await stopProcess(running.started);
+  }
+}
+
+interface ReadFigures {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  /** Of the server for a read. */
+  readonly processorMs: number;
+}
+
+async function knownReads(running: Running, year: Year, { days, reads }: YearScale): Promise<ReadFigures> {
+  const connection = await Connection.open(running.port);
+  const read = async () => expectSuccess(await connection.send(requestFor(year.name, days)));
+  year.compare((await read()).body);
+  const figures = await figuresOf(running, reads, read);
+  connection.close();
+  return figures;
+}
+
+async function coldReads(running: Running, ranges: ColdRanges, reads: number): Promise<ReadFigures> {
+  const connection = await Connection.open(running.port);
+  for (let i = 0; i < warmUps; i++) ranges.check(expectSuccess(await connection.send(ranges.next())).body);
+  const asked = Array.from({ length: reads }, () => ranges.next()).values();
+  const figures = await figuresOf(running, reads, async () =>
+    expectSuccess(await connection.send(asked.next().value!)),
+  );
+  connection.close();
+  return figures;
+}
+
+async function figuresOf(
+  { started }: Running,
+  reads: number,
+  read: () => Promise<unknown>,
+): Promise<ReadFigures> {
+  const before = processorSeconds(started);
+  const times = await timesOf(reads, read);
+  const processorMs = ((processorSeconds(started) - before) * 1000) / reads;
+  const of = (share: number) => percentile(times, share);
+  return { p50: of(0.5), p90: of(0.9), p99: of(0.99), processorMs };
+}
+
+async function readsAfterLatePoints(
+  connection: Connection,
+  year: Year,
+  scale: YearScale,
+): Promise<readonly number[]> {
+  const request = requestFor(year.name, scale.days);
+  const times: number[] = [];
+  for (const { timeMs, value } of latePoints(year, scale)) {
+    const items = [{ timestamp: timeMs, value }];
+    expectSuccess(await connection.send(post(`/timeseries/data/${year.name}`, JSON.stringify({ items }))));
+    const started = performance.now();
+    const { body } = expectSuccess(await connection.send(request));
+    times.push(performance.now() - started);
+    year.insert(timeMs, value);
+    year.compare(body);
+  }
+  return times;
+}
+
+/**
+ * Days of the whole year that begin at a random second, each at another one: no bucket is one that was read
+ * before.
+ */
+class ColdRanges {
+  readonly #random = randomFrom(seed);
+  readonly #seen = new Set<number>([0]);
+  readonly #name: string;
+  readonly #days: number;
+  readonly #count: number;
+  latePoints = 0;
+
+  constructor({ name, times }: GeneratedSeries, { days }: YearScale) {
+    this.#name = name;
+    this.#days = days;
+    this.#count = times.length;
+  }
+
+  next(): RequestBytes {
+    let second = 0;
+    while (this.#seen.has(second)) second = Math.floor(this.#random() * (dayMs / 1000));
+    this.#seen.add(second);
+    const start = startMs - second * 1000;
+    // The year ends some minutes later than its days, because of the gaps between points.
+    const range = `start=${start}&end=${start + (this.#days + 2) * dayMs}`;
+    const query = `${range}&aggregates=avg,min,max,count&granularity=86400s&limit=10000`;
+    return get(`/timeseries/data/${this.#name}?${query}`);
+  }
+
+  /** Throws if a response lacks points. */
+  check(body: Buffer): void {
+    const [{ datapoints }] = JSON.parse(body.toString()).data.items as [{ datapoints: Day[] }];
+    const found = datapoints.reduce((sum, { count }) => sum + count, 0);
+    if (found < this.#count || found > this.#count + this.latePoints)
+      throw new Error(`${found} points of ${this.#count} are in the days`);
   }
 }
 
@@ -89,12 +207,14 @@ function* latePoints(
 
 /** The points as they should be stored, and their days computed plainly. */
 class Year {
+  readonly name: string;
   readonly #times: Float64Array;
   readonly #values: Float64Array;
   readonly #days: Day[];
   #count: number;
 
-  constructor({ times, values }: GeneratedSeries, days: number) {
+  constructor({ name, times, values }: GeneratedSeries, days: number) {
+    this.name = name;
     const room = 10_000;
     this.#count = times.length;
     this.#times = new Float64Array(times.length + room).fill(Number.POSITIVE_INFINITY);

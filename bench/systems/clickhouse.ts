@@ -99,7 +99,7 @@ async function start(folder: string): Promise<Running> {
 /** A server with its defaults and without tables. */
 export async function startClickHouse(folder: string): Promise<Pick<Running, "started" | "port">> {
   const [port, nativePort, replicaPort] = [await freePort(), await freePort(), await freePort()];
-  mkdirSync(`${folder}/data`);
+  mkdirSync(`${folder}/data`, { recursive: true });
   writeFileSync(`${folder}/config.xml`, configuration(folder, { port, nativePort, replicaPort }));
   writeFileSync(`${folder}/users.xml`, users);
   const command = ["clickhouse-server", `--config-file=${folder}/config.xml`] as const;
@@ -112,7 +112,7 @@ export async function execute(port: number, statement: string): Promise<void> {
   if (!response.ok) throw new Error(await response.text());
 }
 
-const table = `CREATE TABLE points (series String, time Int64, value Float64)
+const table = `CREATE TABLE IF NOT EXISTS points (series String, time Int64, value Float64)
   ENGINE = MergeTree() PARTITION BY tuple() ORDER BY (series, time)`;
 
 /** A name of at most 15 bytes with its length, a time and a value. */

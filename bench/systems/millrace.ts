@@ -111,10 +111,11 @@ export const millrace: System = {
 
 const aggregateNames = [...["avg", "min", "max", "count", "sum", "int", "step", "cv", "dv", "tv"]];
 
-/** Starts a server with these settings beside the usual ones. */
+/** Starts a server with these settings beside the usual ones, by a command before its own if there is one. */
 export async function startMillrace(
   folder: string,
   more: Readonly<Record<string, string>> = {},
+  before: readonly string[] = [],
 ): Promise<Running> {
   const port = await freePort();
   const env = {
@@ -126,8 +127,8 @@ export async function startMillrace(
     ...more,
   };
   const probe = `http://127.0.0.1:${port}/health`;
-  const command = [process.execPath, `${root}src/main.ts`, "serve"] as const;
-  const started = await startProcess([...command], { folder, env, probe });
+  const [program = process.execPath, ...words] = [...before, process.execPath, `${root}src/main.ts`, "serve"];
+  const started = await startProcess([program, ...words], { folder, env, probe });
   await untilKeyIsGood(port);
   return { started, port, declare: (names) => declare(port, names), settle: async () => {} };
 }

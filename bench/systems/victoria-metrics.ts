@@ -109,7 +109,7 @@ export const victoriaMetrics: System = {
 async function start(folder: string): Promise<Running> {
   const port = await freePort();
   const data = `${folder}/data`;
-  mkdirSync(data);
+  mkdirSync(data, { recursive: true });
   const flags = [`-storageDataPath=${data}`, `-httpListenAddr=127.0.0.1:${port}`, "-retentionPeriod=100y"];
   const probe = `http://127.0.0.1:${port}/health`;
   const started = await startProcess(["victoria-metrics", ...flags], { folder, probe });
