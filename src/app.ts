@@ -139,10 +139,10 @@ export async function openApp(
   const refusals = new Refusals(system);
   const front = await openFrontThreads(
     {
-      ...{ settings, services, memory, cursorSecret: secretOf("cursors") },
+      ...{ settings, services, memory, log, cursorSecret: secretOf("cursors") },
       ...{ ...authenticators, recordRefusal: refusals.record, folderName: nameOf(settings.data) },
     },
-    { store: installation.stores.points, isReadOnly, isTraced: tracing !== noTracing, log },
+    { store: installation.stores.points, isReadOnly, isTraced: tracing !== noTracing },
   );
   if (front) opened.defer(() => front.close(0));
   const observing = { log, metrics, tracing, protocols, settings, hasFront: front !== undefined };
@@ -175,12 +175,12 @@ function appOf(
     installation,
     async listen() {
       await front?.attach(http);
-      const address = await listenAt(http, settings, { isShared: front !== undefined });
+      const { address, shared } = await listenAt(http, settings, { isShared: front !== undefined });
       const work = { address, settings, models, log: operating.log };
       const created = isReadOnly ? {} : await startWork(services, work);
       if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
       heldRequests.release();
-      front?.start(Number(new URL(address).port));
+      if (shared !== undefined) front?.start(shared);
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     get frontStarted() {
@@ -292,7 +292,7 @@ function openCaches(
 ): Pick<Services, "generations" | "seriesCache" | "insertBuffers" | "influx" | "responseBuffers"> {
   const generations = new Generations(memory.generations);
   const seriesCache = new SeriesCache(generations);
-  measureWritePlans(metrics.registry, () => seriesCache.planCounts);
+  measureWritePlans(metrics, () => seriesCache.planCounts);
   const responseBuffers = { ...datapointBuffers(), odata: pageBuffers() };
   const writing = { insertBuffers: new InsertBuffers(), influx: new InfluxState() };
   return { generations, seriesCache, ...writing, responseBuffers };

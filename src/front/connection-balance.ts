@@ -8,7 +8,6 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { hasBody } from "../http/body.ts";
-import { isFront } from "../http/front-address.ts";
 
 /** Of a thread that does not listen. */
 const closed = 2 ** 30;
@@ -68,7 +67,6 @@ export class ConnectionBalance {
   }
 
   #opened(socket: Socket): void {
-    if (isFront(socket)) return;
     this.#open.set(socket, { requests: 0 });
     Atomics.add(this.#counts, this.#thread, 1);
     socket.once("close", () => this.#forget(socket));

@@ -1,10 +1,11 @@
 // Forwards requests from a front thread to the main thread, over a Unix socket.
-import { Agent, type ClientRequest, type IncomingMessage, request as send } from "node:http";
+import { type ClientRequest, type IncomingMessage, request as send } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { hasBody } from "../http/body.ts";
 import { type Deadlines, RequestLifetime } from "../http/request-lifetime.ts";
 import { invariant } from "../lib/invariant.ts";
 import { limits } from "../limits.ts";
+import { MainAgent } from "./main-agent.ts";
 
 /** Headers between two neighbours, and those that this thread decides on. */
 const notForwarded: ReadonlySet<string> = new Set([
@@ -23,14 +24,11 @@ const forwardedDeadlines: Deadlines = {
 };
 
 export class Forwarding {
-  readonly #socketPath: string;
   readonly #forwarded = new WeakSet<object>();
-  readonly #withIdle = new Agent({ keepAlive: true, maxFreeSockets: 64 });
-  readonly #withoutIdle = new Agent({ keepAlive: false });
-  #agent = this.#withIdle;
+  readonly #agent: MainAgent;
 
   constructor(socketPath: string) {
-    this.#socketPath = socketPath;
+    this.#agent = new MainAgent(socketPath, { keepAlive: true, maxFreeSockets: 64 });
   }
 
   /** Whether the main thread serves the request, and counts it. */
@@ -47,10 +45,11 @@ export class Forwarding {
     const response = reply.raw;
     this.#forwarded.add(raw);
     reply.hijack();
+    // The client has gone; its address is unknown by now.
+    if (response.destroyed) return;
     const lifetime = new RequestLifetime(response, forwardedDeadlines);
     const outgoing = send({
       agent: this.#agent,
-      socketPath: this.#socketPath,
       method: raw.method,
       path: raw.url,
       setHost: false,
@@ -79,21 +78,19 @@ export class Forwarding {
     sendBody(raw, outgoing, body);
   }
 
-  /** Uses no idle connection to the main thread any more: that closes them from now on. */
-  prepareToClose(): void {
-    this.#agent = this.#withoutIdle;
-  }
-
   close(): void {
-    for (const agent of [this.#withIdle, this.#withoutIdle]) agent.destroy();
+    this.#agent.destroy();
   }
 }
 
 function sendBody(raw: IncomingMessage, outgoing: ClientRequest, body: Buffer | undefined): void {
   invariant(body !== undefined || !raw.readableDidRead, "a body that has been read is forwarded from memory");
   if (body !== undefined) outgoing.end(body);
-  else if (hasBody(raw)) raw.pipe(outgoing);
-  else outgoing.end();
+  else if (hasBody(raw)) {
+    // Node would wait for the first bytes of the body, which the main thread may refuse by its headers.
+    outgoing.flushHeaders();
+    raw.pipe(outgoing);
+  } else outgoing.end();
 }
 
 /** The main thread trusts this one to name the address of the client. */

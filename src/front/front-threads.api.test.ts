@@ -61,6 +61,20 @@ class Connection {
     return { status: incoming.statusCode, headers: incoming.headers, text };
   }
 
+  /** Sends the headers of a request with a body of this length, and no more. */
+  async announce(path: string, length: number): Promise<number> {
+    const { baseUrl, key, project } = this.#server;
+    const outgoing = send(`${baseUrl}/api/0.5/projects/${project}${path}`, {
+      agent: this.#agent,
+      method: "POST",
+      headers: { "api-key": key, "content-length": length },
+    });
+    outgoing.on("error", () => {}).flushHeaders();
+    const [incoming] = await once(outgoing, "response", { signal: AbortSignal.timeout(10_000) });
+    outgoing.destroy();
+    return incoming.statusCode;
+  }
+
   close(): void {
     this.#agent.destroy();
   }
@@ -278,6 +292,21 @@ test("a connection serves its next request after a body that the main thread has
       assert.equal((await one.send("//health/live")).status, 200);
     }
   }));
+
+test("a body that is announced as too large is refused before it is sent", () =>
+  withConnections(async (all) => {
+    for (const one of all) {
+      const status = await one.announce("/files/upload", limits.bulkBodyBytesMax + 1);
+      assert.ok(status >= 400 && status < 500, `${status}`);
+      assert.equal(await one.announce("/assets", limits.bulkBodyBytesMax + 1), 413);
+    }
+  }));
+
+test("every thread refuses a head that is too long", async () => {
+  const head = `GET /health/live HTTP/1.1\r\nHost: x\r\nX-Long: ${"x".repeat(limits.headBytesMax)}\r\n\r\n`;
+  const all = await Promise.all(Array.from({ length: 24 }, () => exchange(head)));
+  for (const response of all) assert.match(response, /^HTTP\/1.1 431 /);
+});
 
 test("requests of HTTP/1.0 need no Host, as health checks of load balancers send them", async () => {
   for (let times = 0; times < 24; times++) {

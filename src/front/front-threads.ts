@@ -1,7 +1,7 @@
 // The front threads of a server, as its main thread sees them: starts them, serves their calls, ends them.
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type Server as InnerServer } from "node:net";
+import type { Server as InnerServer } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { MessageChannel, type Worker } from "node:worker_threads";
@@ -11,11 +11,12 @@ import type { Authenticator } from "../access/authenticator.ts";
 import type { Settings } from "../config.ts";
 import type { Services } from "../context.ts";
 import { StartRefused } from "../data-folder.ts";
-import { markAsFront } from "../http/front-address.ts";
-import type { Durations } from "../http/request-durations.ts";
+import { innerServer } from "../http/inner-server.ts";
+import type { ThreadCounts } from "../http/metrics.ts";
 import { startWorker } from "../lib/heap-limits.ts";
 import { removeLeftFolders } from "../lib/left-folders.ts";
 import { limits } from "../limits.ts";
+import type { ListenAddress } from "../listening.ts";
 import { routes } from "../resources.ts";
 import { EmbeddedPoints } from "../storage/embedded-points/embedded-points.ts";
 import type { PointsStore } from "../storage/points.ts";
@@ -37,6 +38,7 @@ interface FrontParts {
   /** The store of `services.points`, without counters. */
   readonly store: Pick<EmbeddedPoints, "connect" | "flush">;
   readonly recordRefusal: (problem: string) => void;
+  readonly log: Logger;
   /** A name of the data folder, for a temporary folder. */
   readonly folderName: string;
 }
@@ -47,7 +49,6 @@ interface Conditions {
   readonly store: PointsStore;
   readonly isReadOnly: boolean;
   readonly isTraced: boolean;
-  readonly log: Logger;
 }
 
 type OpeningParts = Omit<FrontParts, "count" | "store" | "settings"> & { readonly settings: Settings };
@@ -55,24 +56,28 @@ type OpeningParts = Omit<FrontParts, "count" | "store" | "settings"> & { readonl
 /** The front threads of the settings; throws `StartRefused` if the server cannot have any. */
 export async function openFrontThreads(
   parts: OpeningParts,
-  { store, isReadOnly, isTraced, log }: Conditions,
+  { store, isReadOnly, isTraced }: Conditions,
 ): Promise<FrontThreads | undefined> {
-  const { frontThreads = 0 } = parts.settings;
-  if (frontThreads === 0 || isReadOnly) return undefined;
-  const problem = problemOf(parts.settings, isTraced);
+  const { settings, log } = parts;
+  const { frontThreads = 0 } = settings;
+  const isAutomatic = frontThreads === "auto";
+  const count = isAutomatic ? Math.min(availableParallelism(), automaticMax) - 1 : frontThreads;
+  if (count === 0 || isReadOnly) return undefined;
+  const problem = problemOf(settings, isTraced);
   if (problem === undefined && store instanceof EmbeddedPoints) {
-    const count = frontThreads === "auto" ? Math.min(availableParallelism(), automaticMax) - 1 : frontThreads;
-    if (count === 0) return undefined;
     const opening = FrontThreads.open({ ...parts, count, store });
-    return frontThreads === "auto" ? opening.catch((reason: unknown) => noThreads(log, reason)) : opening;
+    return isAutomatic ? opening.catch((reason: unknown) => noThreads(log, reason)) : opening;
   }
-  if (frontThreads === "auto") return undefined;
-  throw new StartRefused(`MILLRACE_FRONT_THREADS must be 0: ${problem ?? "datapoints are elsewhere"}`);
+  const reason = problem ?? "the datapoints are in another place than the data folder";
+  if (!isAutomatic) throw new StartRefused(`MILLRACE_FRONT_THREADS must be 0: ${reason}`);
+  log.info({ reason }, "Starts without front threads");
+  return undefined;
 }
 
 /** Without a temporary folder to write to, the server works as well. */
-function noThreads(log: Logger, reason: unknown): undefined {
-  log.warn({ err: reason }, "Starts without front threads: the temporary folder cannot be used");
+function noThreads(log: Logger, problem: unknown): undefined {
+  const reason = "the temporary folder cannot be used";
+  log.warn({ err: problem, reason }, "Starts without front threads");
 }
 
 /** One thread for each core, the main thread included, up to this number. */
@@ -82,15 +87,17 @@ const automaticMax = 8;
 const tmpdirLengthMax = 60;
 
 /** Why a server with these settings has no front threads. */
-function problemOf({ catalogUrl, points, audit }: Settings, isTraced: boolean): string | undefined {
+function problemOf({ catalogUrl, audit }: Settings, isTraced: boolean): string | undefined {
   if (catalogUrl !== undefined) return "the catalog is in another place than the data folder";
-  if (points !== undefined) return "the datapoints are in another place than the data folder";
   if (audit?.mode === "writes" || audit?.mode === "all")
     return `the audit log records ${audit.mode} (MILLRACE_AUDIT)`;
   if (isTraced) return "the server sends traces";
   if (tmpdir().length > tmpdirLengthMax) return "the path of the temporary folder is too long for a socket";
   return process.platform === "linux" ? undefined : "threads cannot share a port on this system";
 }
+
+/** Connections of front threads that wait for the main thread; the system may allow fewer. */
+const innerBacklog = 4096;
 
 /** Its number among the threads that count connections. */
 const mainThread = 0;
@@ -131,18 +138,20 @@ export class FrontThreads {
   async attach(http: FastifyInstance): Promise<void> {
     this.#balance.watch(http);
     this.#balance.begin();
-    const { server } = http;
-    this.#inner = createServer((socket) => server.emit("connection", markAsFront(socket)));
-    this.#inner.listen({ path: this.#innerSocket });
+    this.#inner = innerServer(http);
+    this.#inner.listen({ path: this.#innerSocket, backlog: innerBacklog });
     await once(this.#inner, "listening");
   }
 
   /**
    * Starts the threads, which listen at the port of the main thread beside it. Does not wait for them: until
-   * then, the main thread serves all requests.
+   * then, and if they cannot listen, the main thread serves all requests.
    */
-  start(port: number): void {
-    this.#started = this.#startAll(port);
+  start(place: ListenAddress): void {
+    this.#started = this.#startAll(place);
+    this.#started.catch((problem: unknown) => {
+      if (!this.#isClosing) this.#parts.log.error({ err: problem }, "Front threads could not start");
+    });
   }
 
   /** Resolves when all threads serve. */
@@ -150,15 +159,15 @@ export class FrontThreads {
     return this.#started;
   }
 
-  async #startAll(port: number): Promise<void> {
+  async #startAll(place: ListenAddress): Promise<void> {
     const { count } = this.#parts;
     this.#threads = Array.from({ length: count }, (_, at) => this.#startThread(at));
-    await Promise.all(this.#threads.map(({ calls }) => calls.call("listen", { port })));
+    await Promise.all(this.#threads.map(({ calls }) => calls.call("listen", place)));
   }
 
-  /** The requests that the threads have served; none of a thread that closes. */
-  async durations(): Promise<Durations[]> {
-    const all = this.#threads.map(({ calls }) => calls.call("durations", undefined));
+  /** What the threads have counted for the metrics; nothing of a thread that closes. */
+  async counts(): Promise<ThreadCounts[]> {
+    const all = this.#threads.map(({ calls }) => calls.call("counts", undefined));
     return (await Promise.allSettled(all)).flatMap((one) => (one.status === "fulfilled" ? one.value : []));
   }
 
@@ -186,10 +195,10 @@ export class FrontThreads {
 
   #startThread(at: number): Thread {
     const { count, settings, cursorSecret, memory, store } = this.#parts;
-    const { host, data, trustedProxies, baseUrl, project, logLevel } = settings;
+    const { data, trustedProxies, baseUrl, project, logLevel } = settings;
     const { port1, port2 } = new MessageChannel();
     const points = store.connect();
-    const own = { host, data, trustedProxies, project, logLevel, ...(baseUrl !== undefined && { baseUrl }) };
+    const own = { data, trustedProxies, project, logLevel, ...(baseUrl !== undefined && { baseUrl }) };
     const start = {
       settings: own,
       threads: count,

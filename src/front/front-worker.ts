@@ -121,11 +121,12 @@ async function start(begin: FrontStart): Promise<void> {
     system: realSystem,
     callerOf: (key, address) => main.call("callerOf", { key, address }),
   });
+  const readTurns = openReadTurns(metrics);
   const kernel = {
     ...{ services, authenticator, consoleProject: settings.project, keyUses: new KeyUses(realSystem) },
     ...{
       linesBytesMax: limits.frontLinesBytesMax,
-      readTurns: openReadTurns(metrics),
+      readTurns,
       ...memoryOf(usualBounds, metrics, threads),
     },
   };
@@ -135,15 +136,18 @@ async function start(begin: FrontStart): Promise<void> {
   balance.watch(http);
   invariant(parentPort !== null, "a front thread is a thread");
   serveCalls<CallsToFront>(parentPort, {
-    async listen({ port }) {
-      await listenTogether(http, { host: settings.host, port });
+    async listen(place) {
+      await listenTogether(http, place);
       balance.begin();
       return undefined;
     },
-    durations: async () => metrics.durations.own,
+    counts: async () => ({
+      durations: metrics.durations.own,
+      plans: services.seriesCache.planCounts,
+      turns: readTurns.counts,
+    }),
     async prepareToClose() {
       balance.end();
-      forwarding.prepareToClose();
       return undefined;
     },
     async close({ milliseconds }) {

@@ -3,15 +3,12 @@ import type { MessagePort } from "node:worker_threads";
 import type { KnownCaller } from "../access/caller-cache.ts";
 import type { Settings } from "../config.ts";
 import type { ErrorMessage } from "../errors/between-threads.ts";
-import type { Durations } from "../http/request-durations.ts";
+import type { ThreadCounts } from "../http/metrics.ts";
 import type { PointsConnection } from "../storage/embedded-points/connected-points.ts";
 import type { PointsStore } from "../storage/points.ts";
 
 /** The settings that a front thread needs. */
-export type FrontSettings = Pick<
-  Settings,
-  "host" | "data" | "trustedProxies" | "baseUrl" | "project" | "logLevel"
->;
+export type FrontSettings = Pick<Settings, "data" | "trustedProxies" | "baseUrl" | "project" | "logLevel">;
 
 /** A route that the main thread serves. */
 export interface HiddenRoute {
@@ -60,9 +57,9 @@ export interface CallsToMain {
 /** The calls of the main thread to a front thread. */
 export interface CallsToFront {
   /** Begins to serve. */
-  listen: { input: { readonly port: number }; result: undefined };
-  durations: { input: undefined; result: readonly Durations[] };
-  /** From now on, no idle connection to the main thread is used, as that closes them. */
+  listen: { input: { readonly host: string; readonly port: number }; result: undefined };
+  counts: { input: undefined; result: ThreadCounts };
+  /** From now on, no connection is ended for the balance of threads. */
   prepareToClose: { input: undefined; result: undefined };
   /** Completes accepted requests, and stops. */
   close: { input: { readonly milliseconds: number }; result: undefined };

@@ -2,16 +2,34 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Counter, collectDefaultMetrics, Gauge, type Histogram, Registry } from "prom-client";
 import type { ComputingLoad } from "../compute/computing.ts";
+import type { TurnCounts } from "../lib/fair-turns.ts";
 import { version } from "../lib/version.ts";
 import { countedPoints } from "../storage/counted-points.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import type { PointsStats, PointsStore } from "../storage/points.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
-import { RequestDurations } from "./request-durations.ts";
+import { type Durations, RequestDurations } from "./request-durations.ts";
+
+/** What one thread has counted. */
+export interface ThreadCounts {
+  readonly durations: readonly Durations[];
+  readonly plans: PlanCounts;
+  readonly turns: TurnCounts;
+}
+
+/** Inserts that used a cached write plan, and plans made. */
+export interface PlanCounts {
+  readonly used: number;
+  readonly made: number;
+}
 
 export interface Metrics {
   readonly registry: Registry;
   readonly durations: RequestDurations;
+  /** Shows the counts of other threads together with those of this one. */
+  showOthers(others: readonly ThreadCounts[]): void;
+  /** The last ones of `showOthers`. */
+  readonly others: readonly ThreadCounts[];
   /** Returns the store with a counter of its writes. */
   counted(points: PointsStore): PointsStore;
   /** Adds a gauge of the free memory for responses. */
@@ -50,9 +68,17 @@ export function createMetrics({ ofProcess = true } = {}): Metrics {
   const showStores = storeGauges(registry);
   const durations = new RequestDurations();
   registry.registerMetric(durations as unknown as Histogram);
+  let others: readonly ThreadCounts[] = [];
   return {
     registry,
     durations,
+    get others() {
+      return others;
+    },
+    showOthers(all) {
+      others = all;
+      durations.showOthers(all.flatMap((one) => one.durations));
+    },
     counted: (points) => countedPoints(points, { written: (count) => written.inc(count) }),
     showResponses: (budget) => {
       new Gauge({
@@ -105,17 +131,18 @@ export function measureComputing(registry: Registry, load: () => ComputingLoad):
 
 /** Counts inserts by whether they used a cached write plan. */
 export function measureWritePlans(
-  registry: Registry,
-  counts: () => { readonly used: number; readonly made: number },
+  metrics: Pick<Metrics, "registry" | "others">,
+  own: () => PlanCounts,
 ): void {
   new Counter({
     name: "millrace_write_plans_total",
     help: "Inserts that used a cached plan for their list of series (used), and new plans (made)",
     labelNames: ["result"],
-    registers: [registry],
+    registers: [metrics.registry],
     collect() {
       this.reset();
-      for (const [result, count] of Object.entries(counts())) this.inc({ result }, count);
+      for (const plans of [own(), ...metrics.others.map((one) => one.plans)])
+        for (const [result, count] of Object.entries(plans)) this.inc({ result }, count);
     },
   });
 }

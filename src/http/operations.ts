@@ -10,8 +10,7 @@ import type { BlobStore } from "../storage/blobs.ts";
 import type { ProjectCatalog } from "../storage/catalog.ts";
 import type { DiskSpace } from "../storage/disk-space.ts";
 import type { Damage, PointsStats, PointsStore } from "../storage/points.ts";
-import type { HealthStatus, Metrics } from "./metrics.ts";
-import type { Durations } from "./request-durations.ts";
+import type { HealthStatus, Metrics, ThreadCounts } from "./metrics.ts";
 
 export interface Stores {
   readonly catalog: ProjectCatalog;
@@ -148,11 +147,11 @@ export function addMetrics(
   http: FastifyInstance,
   metrics: Metrics,
   stores: Stores,
-  front?: { durations(): Promise<readonly Durations[]> },
+  front?: { counts(): Promise<readonly ThreadCounts[]> },
 ): void {
   http.get("/metrics", async (_request, reply) => {
     const { status, stats } = await stateOf(stores);
-    if (front) metrics.durations.showOthers(await front.durations());
+    if (front) metrics.showOthers(await front.counts());
     const text = await metrics.text({ status, stats, disk: stores.disk });
     return reply.type(metrics.registry.contentType).send(text);
   });

@@ -1,23 +1,28 @@
-// The turns of reads on the main thread, with their metrics.
-import { Counter, Gauge, type Registry } from "prom-client";
+// The turns of reads on a thread, with their metrics.
+import { Counter, Gauge } from "prom-client";
 import { FairTurns, type TurnCounts } from "../lib/fair-turns.ts";
 import { limits } from "../limits.ts";
 import type { Metrics } from "./metrics.ts";
 
-export function openReadTurns({ registry }: Pick<Metrics, "registry">): FairTurns {
+type Measured = Pick<Metrics, "registry" | "others">;
+
+export function openReadTurns(metrics: Measured): FairTurns {
   const turns = new FairTurns(limits.readSliceMs);
-  measure(registry, () => turns.counts);
+  measure(metrics, () => turns.counts);
   return turns;
 }
 
 /** Writes do not wait for turns, so there are no metrics of theirs. */
-function measure(registry: Registry, counts: () => TurnCounts): void {
+function measure(metrics: Measured, own: () => TurnCounts): void {
+  const { registry } = metrics;
+  const sum = (member: keyof TurnCounts): number =>
+    [own(), ...metrics.others.map(({ turns }) => turns)].reduce((all, counts) => all + counts[member], 0);
   new Gauge({
     name: "millrace_read_turns_waiting",
-    help: "Parts of reads that wait for their turn on the main thread",
+    help: "Parts of reads that wait for their turn on a thread",
     registers: [registry],
     collect() {
-      this.set(counts().waiting);
+      this.set(sum("waiting"));
     },
   });
   const totals = {
@@ -29,7 +34,7 @@ function measure(registry: Registry, counts: () => TurnCounts): void {
       ...{ name, help, registers: [registry] },
       collect() {
         this.reset();
-        this.inc(counts()[member]);
+        this.inc(sum(member));
       },
     });
 }

@@ -61,7 +61,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
     routerOptions,
     requestTimeout: limits.uploadMsMax,
     // Emits no stream events for requests without a body; they cost as much as routing.
-    http: { maxHeaderSize: headBytesMaxOf(options), requireHostHeader: false, optimizeEmptyRequests: true },
+    http: { maxHeaderSize: limits.headBytesMax, requireHostHeader: false, optimizeEmptyRequests: true },
     forceCloseConnections: "idle",
     return503OnClosing: false,
     frameworkErrors: (problem, request, reply) => {
@@ -93,10 +93,6 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   });
   return http;
 }
-
-/** Front threads add headers to requests that they forward. */
-const headBytesMaxOf = ({ hasFront }: HttpOptions): number =>
-  limits.headBytesMax + (hasFront ? limits.forwardedHeadBytes : 0);
 
 /** A front thread names the address of its client; whether it is that of a proxy, it has decided already. */
 function trustOf({ hasFront, settings: { trustedProxies } }: HttpOptions) {

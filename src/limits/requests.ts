@@ -74,6 +74,16 @@ export const requestsLimits = {
     "Inflated lines that a front thread writes, all at once. The main thread writes longer bodies.",
   ),
   frontDiskEveryMs: limit(250, "ms", "How often front threads learn whether the disk is full."),
+  frontConnectEveryMs: limit(
+    5,
+    "ms",
+    "How often a front thread tries to connect to the main thread while too many connections wait there.",
+  ),
+  portWaitMsMax: limit(
+    2_000,
+    "ms",
+    "With front threads, how long a start waits for another server that is about to listen at its port.",
+  ),
   frontThreadsMax: limit(64, "threads", "Front threads of one server."),
   bodyIdleMsMax: limit(
     20_000,
