@@ -78,7 +78,7 @@ function play(kind: ValueKind): void {
       for (let timeMs = startMs; timeMs < startMs + 20; timeMs++) all.get(series)?.delete(timeMs);
     }
     for (const [one, expected] of all) assert.deepEqual(pointsOf(heads.get(one)!), sorted(expected));
-    assert.deepEqual(new Set(heads.series), new Set(all.keys()));
+    assert.deepEqual(new Set(heads.series()), new Set(all.keys()));
     assert.ok(heads.points >= [...all.values()].reduce((sum, { size }) => sum + size, 0));
     if (seen) {
       const { version, endMs, points } = seen;

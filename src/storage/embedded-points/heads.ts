@@ -25,9 +25,9 @@ export class Heads {
   readonly #kind: ValueKind;
   readonly #versions: HeadVersions;
   readonly #isOwnSeries: (series: SeriesId) => boolean;
-  readonly #places = new Map<SeriesId, Place>();
   readonly #small = new SmallHeads();
-  #largeCount = 0;
+  /** The other heads. */
+  readonly #large = new Map<SeriesId, Head>();
   #cachedRuns: CachedRuns = { series: [], places: [] };
 
   constructor(kind: ValueKind, versions: HeadVersions, isOwnSeries: (series: SeriesId) => boolean) {
@@ -36,51 +36,54 @@ export class Heads {
     this.#isOwnSeries = isOwnSeries;
   }
 
-  /** The series that have a head. */
-  get series(): IterableIterator<SeriesId> {
-    return this.#places.keys();
+  /** The series that have a head, in ascending order. */
+  series(): Float64Array {
+    const small = this.#small.count;
+    const series = new Float64Array(small + this.#large.size);
+    this.#small.copySeries(series);
+    let at = small;
+    for (const one of this.#large.keys()) series[at++] = one;
+    return series.sort();
   }
 
   /** Number of heads that are not small. */
   get largeCount(): number {
-    return this.#largeCount;
+    return this.#large.size;
   }
 
   /** Number of points in all heads, including those that a later point with the same time will replace. */
   get points(): number {
     let points = this.#small.points;
-    for (const place of this.#places.values()) if (typeof place !== "number") points += place.count;
+    for (const head of this.#large.values()) points += head.count;
     return points;
   }
 
   /** For a read: a head that must not be changed, with the points that the series has now. */
   get(series: SeriesId): Head | undefined {
-    const place = this.#places.get(series);
-    return typeof place === "number" ? this.#copyOf(series, place) : place;
+    const slot = this.#small.slotOf(series);
+    return slot === undefined ? this.#large.get(series) : this.#copyOf(series, slot);
   }
 
   /** For a change: the head, which is not a small one from now on. */
   take(series: SeriesId): Head | undefined {
-    const place = this.#places.get(series);
-    return typeof place === "number" ? this.#enlarge(series, place) : place;
+    const slot = this.#small.slotOf(series);
+    return slot === undefined ? this.#large.get(series) : this.#enlarge(series, slot);
   }
 
   /** The head, unless it is a small one. */
   large(series: SeriesId): Head | undefined {
-    const place = this.#places.get(series);
-    return typeof place === "number" ? undefined : place;
+    return this.#large.get(series);
   }
 
   /** Whether this is still the head of its series. */
   has(head: Head): boolean {
-    return this.#places.get(head.series) === head;
+    return this.#large.get(head.series) === head;
   }
 
   remove(series: SeriesId): void {
-    const place = this.#places.get(series);
-    if (typeof place === "number") this.#small.remove(place);
-    else if (place !== undefined) this.#largeCount -= 1;
-    this.#places.delete(series);
+    const slot = this.#small.slotOf(series);
+    if (slot !== undefined) this.#small.remove(slot);
+    this.#large.delete(series);
     this.#cachedRuns = { series: [], places: [] };
   }
 
@@ -107,18 +110,15 @@ export class Heads {
   #cacheRun(cached: CachedRuns, run: number, series: SeriesId): void {
     cached.series[run] = series;
     cached.places[run] = this.#isOwnSeries(series)
-      ? (this.#places.get(series) ?? this.#open(series))
+      ? (this.#small.slotOf(series) ?? this.#large.get(series) ?? this.#open(series))
       : undefined;
   }
 
   #open(series: SeriesId): Place {
-    const place =
-      this.#kind === numberKind
-        ? this.#small.open(series, this.#versions.next())
-        : new Head(series, this.#kind, this.#versions);
-    if (typeof place !== "number") this.#largeCount += 1;
-    this.#places.set(series, place);
-    return place;
+    if (this.#kind === numberKind) return this.#small.open(series, this.#versions.next());
+    const head = new Head(series, this.#kind, this.#versions);
+    this.#large.set(series, head);
+    return head;
   }
 
   /** Returns the head, unless the points are in a small one. */
@@ -141,8 +141,7 @@ export class Heads {
   #enlarge(series: SeriesId, slot: number): Head {
     const head = this.#copyOf(series, slot);
     this.#small.remove(slot);
-    this.#largeCount += 1;
-    this.#places.set(series, head);
+    this.#large.set(series, head);
     return head;
   }
 }

@@ -56,8 +56,8 @@ export class Shard {
   readonly #heads: readonly Heads[];
   /** Heads that may have full blocks. */
   readonly #headsWithFullBlocks = new Set<Head>();
-  /** Series, by kind of values, whose heads the running checkpoint has not emptied yet, the next one last. */
-  readonly #seriesOfCheckpoint: readonly SeriesId[][] = [[], []];
+  /** By kind of values. */
+  readonly #seriesOfCheckpoint = kinds.map(() => new WaitingSeries());
   /** The sequence number of the running checkpoint. */
   #checkpoint: number | undefined;
   readonly #isOwnSeries: (series: SeriesId) => boolean;
@@ -165,17 +165,14 @@ export class Shard {
    * others.
    */
   startCheckpoint(sequence: number): void {
-    for (const kind of kinds) {
-      const ascending = Float64Array.from(this.#heads[kind]!.series).sort();
-      for (let at = ascending.length - 1; at >= 0; at--) this.#seriesOfCheckpoint[kind]!.push(ascending[at]!);
-    }
+    for (const kind of kinds) this.#seriesOfCheckpoint[kind]!.start(this.#heads[kind]!.series());
     this.#checkpoint = sequence;
   }
 
   /** The heads keep the points that are not in blocks yet. Those with full blocks are flushed by `work`. */
   cancelCheckpoint(): void {
     for (const kind of kinds)
-      for (const series of this.#seriesOfCheckpoint[kind]!.splice(0)) {
+      for (let series = this.#next(kind); series !== undefined; series = this.#next(kind)) {
         const head = this.#heads[kind]!.large(series);
         if (head !== undefined) this.#flushIfFull(head);
       }
@@ -230,13 +227,11 @@ export class Shard {
     });
     for (const one of flushed) this.#removeFlushed(one);
     taken.length = 0;
-    return this.#seriesOfCheckpoint.every(({ length }) => length === 0)
-      ? this.#completeCheckpoint()
-      : undefined;
+    return this.#seriesOfCheckpoint.every(({ isEmpty }) => isEmpty) ? this.#completeCheckpoint() : undefined;
   }
 
   #putBack(head: Head): void {
-    if (this.#checkpoint !== undefined) this.#seriesOfCheckpoint[head.kind]!.push(head.series);
+    if (this.#checkpoint !== undefined) this.#seriesOfCheckpoint[head.kind]!.putBack(head.series);
     else this.#headsWithFullBlocks.add(head);
   }
 
@@ -258,11 +253,15 @@ export class Shard {
   /** A series may have lost its head meanwhile: its points were deleted, or are in blocks. */
   #takeOfCheckpoint(): Head | undefined {
     for (const kind of kinds)
-      for (const waiting = this.#seriesOfCheckpoint[kind]!; waiting.length > 0; ) {
-        const head = this.#heads[kind]!.take(waiting.pop()!);
+      for (let series = this.#next(kind); series !== undefined; series = this.#next(kind)) {
+        const head = this.#heads[kind]!.take(series);
         if (head !== undefined) return head;
       }
     return undefined;
+  }
+
+  #next(kind: ValueKind): SeriesId | undefined {
+    return this.#seriesOfCheckpoint[kind]!.next();
   }
 
   /** Removes the points from the head that are in blocks now. */
@@ -315,5 +314,34 @@ export class Shard {
         this.#table.quarantine(error);
       }
     }
+  }
+}
+
+/** Series whose heads the running checkpoint has not emptied yet. */
+class WaitingSeries {
+  /** A million series as an array would take three times the memory. */
+  #series: Float64Array = new Float64Array();
+  #at = 0;
+  readonly #putBack: SeriesId[] = [];
+
+  get isEmpty(): boolean {
+    return this.#at === this.#series.length && this.#putBack.length === 0;
+  }
+
+  start(series: Float64Array): void {
+    this.#series = series;
+    this.#at = 0;
+  }
+
+  /** Those that were put back come first. */
+  next(): SeriesId | undefined {
+    if (this.#putBack.length > 0) return this.#putBack.pop();
+    if (this.#at < this.#series.length) return this.#series[this.#at++];
+    this.start(new Float64Array());
+    return undefined;
+  }
+
+  putBack(series: SeriesId): void {
+    this.#putBack.push(series);
   }
 }

@@ -9,6 +9,7 @@
 // Slots and cells are numbered, and are in segments of a fixed size: growth copies nothing. Freed ones are
 // used again. When no head is left, the memory is freed.
 import type { PointColumns, SeriesId } from "../points.ts";
+import { SlotIndex } from "./slot-index.ts";
 
 /** A head with more points has columns of its own. */
 const pointsMax = 64;
@@ -43,6 +44,7 @@ export class SmallHeads {
   #slotCount = 0;
   #cellCount = 0;
   readonly #freeSlots: number[] = [];
+  readonly #index = new SlotIndex((slot) => this.#slotSegment(slot).series[inSegment(slot)]!);
   #freeCell = none;
   #heads = 0;
   #points = 0;
@@ -52,7 +54,25 @@ export class SmallHeads {
     return this.#points;
   }
 
-  /** A slot for a series without points. */
+  /** Number of heads. */
+  get count(): number {
+    return this.#heads;
+  }
+
+  /** Writes the series of all heads to the start of `into`, in any order. */
+  copySeries(into: Float64Array): void {
+    for (let slot = 0, at = 0; slot < this.#slotCount; slot++) {
+      const series = this.#slotSegment(slot).series[inSegment(slot)]!;
+      if (series !== noSeries) into[at++] = series;
+    }
+  }
+
+  /** The slot of a series. */
+  slotOf(series: SeriesId): number | undefined {
+    return this.#index.get(series);
+  }
+
+  /** A slot for a series without points, which has none yet. */
   open(series: SeriesId, version: number): number {
     const slot = this.#freeSlots.pop() ?? this.#newSlot();
     const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
@@ -61,6 +81,7 @@ export class SmallHeads {
     segment.counts[at] = 0;
     segment.firstCells[at] = none;
     segment.lastCells[at] = none;
+    this.#index.add(series, slot);
     this.#heads += 1;
     return slot;
   }
@@ -124,6 +145,7 @@ export class SmallHeads {
     const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
     this.#points -= segment.counts[at]!;
     this.#heads -= 1;
+    this.#index.remove(segment.series[at]!);
     segment.series[at] = noSeries;
     if (this.#heads === 0) {
       this.#freeAll();
@@ -143,6 +165,7 @@ export class SmallHeads {
     this.#cellCount = 0;
     this.#freeSlots.length = 0;
     this.#freeCell = none;
+    this.#index.clear();
   }
 
   #lastTimeOf(lastCell: number, count: number): number {
