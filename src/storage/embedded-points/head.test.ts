@@ -69,7 +69,7 @@ it(`equal numbers of points in an unchanged head are the same points, PROOF_SEED
   for (let round = 0; round < rounds; round++) {
     const head = new Head(1, numberKind, versions);
     const seen: ReturnType<typeof seenIn>[] = [];
-    for (let step = 0; step < 30; step++) {
+    for (let step = 0; step < 40; step++) {
       const startMs = whole(200);
       if (random() < 0.2) head.removeBetween(startMs, startMs + whole(20));
       else {

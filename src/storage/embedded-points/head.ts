@@ -14,17 +14,18 @@ import {
   type ValueKind,
 } from "../point-columns.ts";
 import type { PointColumns } from "../points.ts";
+import { HeadChanges } from "./head-changes.ts";
 
 const capacityMin = 16;
 /** Factor by which the capacity of columns grows. */
 const growth = { small: 2, large: 1.5, smallMax: 1024 };
 /** So many points may be unsorted even when fewer are sorted. */
 const unsortedMin = 4096;
-/** How many points from the end a single late point is inserted directly. */
-const insertDistanceMax = 16;
-
-/** Changes that a head remembers; the older ones are remembered as one. */
-const changesMax = 32;
+/**
+ * How many points from the end a single late point is inserted directly. Moving so many points costs less
+ * than to leave it unsorted, after which all later points count as late until the head is sorted.
+ */
+const insertDistanceMax = 1024;
 
 /** Numbers the heads of a shard and their changes, in order. */
 export class HeadVersions {
@@ -33,13 +34,6 @@ export class HeadVersions {
   next(): number {
     return ++this.#last;
   }
-}
-
-/** No points but those from `fromMs` to `toMs` changed. */
-interface Change {
-  readonly version: number;
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 export class Head {
@@ -54,8 +48,7 @@ export class Head {
   #sorted: number;
   readonly #versions: HeadVersions;
   readonly #firstVersion: number;
-  /** Ascending by version. A change is forgotten when the next one covers its times. */
-  #changes: Change[] | undefined;
+  #changes: HeadChanges | undefined;
 
   /** With `copied`, the head has the points of another one, in order, and its version. */
   constructor(
@@ -82,7 +75,7 @@ export class Head {
 
   /** Of the last change of points other than those added at the end or moved to blocks. */
   get version(): number {
-    return this.#changes?.at(-1)?.version ?? this.#firstVersion;
+    return this.#changes?.lastVersion ?? this.#firstVersion;
   }
 
   /**
@@ -91,22 +84,12 @@ export class Head {
    */
   isUnchanged(version: number, startMs: number, endMs: number): boolean {
     if (version < this.#firstVersion) return false;
-    const changes = this.#changes ?? [];
-    for (let at = changes.length - 1; at >= 0 && changes[at]!.version > version; at--)
-      if (changes[at]!.fromMs < endMs && changes[at]!.toMs >= startMs) return false;
-    return true;
+    return this.#changes === undefined || this.#changes.isUnchangedSince(version, startMs, endMs);
   }
 
   #changed(fromMs: number, toMs: number): void {
-    this.#changes ??= [];
-    const changes = this.#changes;
-    const isCovered = (one: Change | undefined) => one && one.fromMs >= fromMs && one.toMs <= toMs;
-    while (isCovered(changes.at(-1))) changes.pop();
-    changes.push({ version: this.#versions.next(), fromMs, toMs });
-    if (changes.length <= changesMax) return;
-    const [one, next] = changes as [Change, Change];
-    const both = { fromMs: Math.min(one.fromMs, next.fromMs), toMs: Math.max(one.toMs, next.toMs) };
-    changes.splice(0, 2, { version: next.version, ...both });
+    this.#changes ??= new HeadChanges();
+    this.#changes.add(this.#versions.next(), fromMs, toMs);
   }
 
   /** Adds copies of the points with indexes in [from, to), in any order of time. */
@@ -133,7 +116,7 @@ export class Head {
   }
 
   /**
-   * Inserts a point at its position, if that is near the end: points often arrive out of order by one or two.
+   * Inserts a point at its position, if that is near the end: points often arrive out of order by a few.
    * Returns whether it did.
    */
   #insertNearEnd({ times, values }: PointColumns, index: number): boolean {
@@ -142,8 +125,8 @@ export class Head {
     const own = this.#times;
     let at = this.#count;
     const first = Math.max(0, at - insertDistanceMax);
-    while (at > first && own[at - 1]! >= timeMs) at--;
-    if (at > 0 && at === first && own[at - 1]! >= timeMs) return false;
+    if (first > 0 && own[first]! >= timeMs) return false;
+    if (at > 0 && own[at - 1]! >= timeMs) at = firstAtOrAfter(own, timeMs, first, at - 1);
     if (at < this.#count) this.#changed(timeMs, timeMs);
     const isTaken = at < this.#count && own[at] === timeMs;
     if (!isTaken) this.#openSlot(at);

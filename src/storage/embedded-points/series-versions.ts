@@ -25,14 +25,15 @@ export class SeriesVersions {
 
   /** Call it when a change is stored, before its writer knows. */
   changed(change: Change): void {
-    if (change.kind === "delete") this.#changed(change.series);
+    if (change.kind === "delete") this.#changed([change.series]);
     else {
-      for (const id of change.batch.numbers?.series ?? []) this.#changed(id);
-      for (const id of change.batch.strings?.series ?? []) this.#changed(id);
+      if (change.batch.numbers) this.#changed(change.batch.numbers.series);
+      if (change.batch.strings) this.#changed(change.batch.strings.series);
     }
   }
 
-  #changed(series: SeriesId): void {
-    Atomics.add(this.#cells, shardOf(series, versions), 1);
+  #changed(series: ArrayLike<SeriesId>): void {
+    const cells = this.#cells;
+    for (let at = 0; at < series.length; at += 1) Atomics.add(cells, shardOf(series[at]!, versions), 1);
   }
 }
