@@ -22,6 +22,8 @@ if (!existsSync(program("vite/package.json"))) {
     run("vite/bin/vite.js", "build", "--config", join(root, "console/vite.config.ts"), "--logLevel", "warn");
     const { writeServerBundles } = await import("./server-bundle.ts");
     await writeServerBundles(root);
+    const { storeCompiledCode } = await import("./compiled-code.ts");
+    await storeCompiledCode(root);
   }
 }
 

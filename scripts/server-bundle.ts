@@ -30,7 +30,7 @@ async function writeBundle(root: string, name: BundleName): Promise<void> {
       ...Object.fromEntries(threads.map((one) => [entryOf(one), one])),
     },
     platform: "node",
-    plugins: [urlsOf(folder, threads)],
+    plugins: [urlsOf(folder, threads), lazyHttp, lazyResponse],
   });
   const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
   const { output } = await bundle.write({ dir: folder, format: "esm", ...names });
@@ -44,6 +44,29 @@ async function writeBundle(root: string, name: BundleName): Promise<void> {
 
 /** A name for the file of a thread: `embedded-points-shard-worker`. */
 const entryOf = (thread: string) => `${basename(dirname(thread))}-${basename(thread, ".ts")}`;
+
+/**
+ * An import of `node:http` reads all of its members, and one of them loads Node's implementation of `fetch`.
+ * The same module without an import does not.
+ */
+const lazyHttp: Plugin = {
+  name: "lazy-http",
+  resolveId: (id) => (/^(node:)?http$/.test(id) ? "\0http" : null),
+  load: (id) => (id === "\0http" ? 'module.exports = process.getBuiltinModule("node:http");' : null),
+};
+
+const compressUtils = "/@fastify/compress/lib/utils.js";
+const ofGlobal = "obj instanceof Response";
+
+/** The first response would wait for the same: it is compared with the global `Response`. */
+const lazyResponse: Plugin = {
+  name: "lazy-response",
+  transform(code, id) {
+    if (!id.endsWith(compressUtils)) return null;
+    if (!code.includes(ofGlobal)) throw new Error(`${compressUtils} no longer has "${ofGlobal}"`);
+    return code.replace(ofGlobal, 'Object.prototype.toString.call(obj) === "[object Response]"');
+  },
+};
 
 /** Other threads, processes and data files are found beside the source, which is not bundled away. */
 const urlsOf = (folder: string, threads: readonly string[]): Plugin => ({

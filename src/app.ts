@@ -97,6 +97,8 @@ export interface AppOptions {
   readonly isReadOnly?: boolean;
   /** The caller closes it after the application. */
   readonly tracing?: Tracing;
+  /** The installation that the caller has begun to open; the application closes it. */
+  readonly opening?: { readonly installation: Promise<Installation>; readonly opened: AsyncDisposableStack };
 }
 
 /** Opens the data folder and builds the application on it; throws `StartRefused` if it cannot start. */
@@ -104,11 +106,11 @@ export async function openApp(
   settings: Settings,
   system: System,
   log: Logger,
-  { bounds = usualBounds, isReadOnly = false, tracing = noTracing }: AppOptions = {},
+  { bounds = usualBounds, isReadOnly = false, tracing = noTracing, opening }: AppOptions = {},
 ): Promise<App> {
-  await using opened = new AsyncDisposableStack();
+  await using opened = opening?.opened ?? new AsyncDisposableStack();
   const metrics = createMetrics();
-  const installation = await openInstallation(settings, { system, log }, opened);
+  const installation = await (opening?.installation ?? openInstallation(settings, { system, log }, opened));
   const { secret, disk, catalogPlace } = installation;
   const secretOf = (purpose: string) => secretFor(purpose, secret);
   const stores = isReadOnly ? readOnly(installation.stores) : installation.stores;

@@ -304,8 +304,9 @@ function settingsFrom(given: Given, folder: string): Settings {
   refuseUnknown(Object.keys(given));
   const value = (name: Name): string | undefined => {
     const setting: Setting = described[name];
-    const found = given[name] ?? setting.byDefault;
-    if (found !== undefined && !setting.isGood(found)) {
+    const found = given[name];
+    if (found === undefined) return setting.byDefault;
+    if (!setting.isGood(found)) {
       const shown = setting.isSecret ? "" : `, but is "${found}"`;
       const problem = setting.problemOf?.(found) ?? `must be ${setting.expected}${shown}`;
       throw new StartRefused(`${name} ${problem}`);
@@ -363,7 +364,7 @@ function backupPlan(
   folder: string,
 ): BackupPlan | undefined {
   const place = value("MILLRACE_BACKUP_TO");
-  const schedule = parseSchedule(value("MILLRACE_BACKUP_SCHEDULE")!)!;
+  const times = value("MILLRACE_BACKUP_SCHEDULE")!;
   const keep = parseKeep(value("MILLRACE_BACKUP_KEEP") ?? "");
   const passphraseFile = value("MILLRACE_BACKUP_PASSPHRASE_FILE");
   const journal = value("MILLRACE_BACKUP_JOURNAL")!;
@@ -371,7 +372,7 @@ function backupPlan(
   if (place === undefined && more) throw new StartRefused(`${more} is set, but MILLRACE_BACKUP_TO is not`);
   if (place === undefined) return undefined;
   return {
-    ...{ place: placeNamed(place, folder), schedule },
+    ...{ place: placeNamed(place, folder), schedule: parseSchedule(times)! },
     ...(keep && { keep }),
     ...(journal !== "off" && { journalSeconds: Number(journal) }),
     ...(passphraseFile !== undefined && { passphraseFile: resolve(folder, passphraseFile) }),

@@ -4,9 +4,8 @@ import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { currentBundle } from "./current-bundle.ts";
 
-// Saves half of the time that a start takes, worker threads included, which read the setting from the
-// environment.
-// Where nothing can be written it does nothing.
+// As start.js does, which a release and older services pass by: saves half of the time that a start takes,
+// worker threads included.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
   new URL("../node_modules/.cache/millrace", import.meta.url),
 );

@@ -65,7 +65,7 @@ export async function measureDemo(browser: Browser, folder: string): Promise<Con
   };
   const probe = `http://127.0.0.1:${env.MILLRACE_PORT}/health`;
   const startedMs = performance.now();
-  const started = await startProcess([process.execPath, `${root}src/main.ts`, "serve", "--demo"], {
+  const started = await startProcess([process.execPath, `${root}src/start.js`, "serve", "--demo"], {
     ...{ folder, env, probe },
   });
   try {

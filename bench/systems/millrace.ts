@@ -127,7 +127,12 @@ export async function startMillrace(
     ...more,
   };
   const probe = `http://127.0.0.1:${port}/health`;
-  const [program = process.execPath, ...words] = [...before, process.execPath, `${root}src/main.ts`, "serve"];
+  const [program = process.execPath, ...words] = [
+    ...before,
+    process.execPath,
+    `${root}src/start.js`,
+    "serve",
+  ];
   const started = await startProcess([program, ...words], { folder, env, probe });
   await untilKeyIsGood(port);
   return { started, port, declare: (names) => declare(port, names), settle: async () => {} };

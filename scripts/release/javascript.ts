@@ -7,6 +7,9 @@ import { dirname, join, posix } from "node:path";
 /** The program, from which every other file is found. */
 const entry = "src/main.ts";
 
+/** Starts the TypeScript; a release has none. */
+const starter = "src/start.js";
+
 /** A relative specifier of a TypeScript file: of an import, of `import()`, or of the URL of a thread. */
 const specifier = /(["'])(\.{1,2}\/[^"'\n]+)\.ts\1/g;
 
@@ -43,7 +46,7 @@ const otherFiles = (root: string) =>
   readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
     .filter((one) => one.isFile() && !one.name.endsWith(".ts"))
     .map((one) => join(one.parentPath, one.name).slice(root.length + 1))
-    .filter((path) => !path.includes("node_modules"));
+    .filter((path) => !path.includes("node_modules") && path !== starter);
 
 const asJavaScript = (path: string) => path.replace(/\.ts$/, ".js");
 

@@ -4,12 +4,13 @@ import { flushCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type Logger, pino } from "pino";
-import { type App, openApp, type Started } from "../app.ts";
+import type { App, Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
 import { ConnectorSupervisor } from "../connectors/supervisor.ts";
+import { openInstallation } from "../installation.ts";
 import { limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
-import { openTracing } from "../tracing/tracing.ts";
+import { openTracing, type Tracing } from "../tracing/tracing.ts";
 import type { Command } from "./command.ts";
 import { commandName } from "./command-name.ts";
 import { demoSettings, loadDemoPlant } from "./demo-plant.ts";
@@ -41,7 +42,7 @@ ${settingLines.join("\n")}`,
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
     limitHeapGrowth();
     const tracing = await openTracing(process.env, log);
-    const app = await openApp(settings, realSystem, log, { tracing });
+    const app = await openWhileLoading(settings, log, tracing);
     let connectors: AsyncDisposable | undefined;
     let stopping = false;
     const stop = (signal: NodeJS.Signals) => {
@@ -72,6 +73,15 @@ ${settingLines.join("\n")}`,
     return 0;
   },
 };
+
+/** Threads of the stores start on other cores while this thread loads the rest of the program. */
+async function openWhileLoading(settings: Settings, log: Logger, tracing: Tracing): Promise<App> {
+  const opened = new AsyncDisposableStack();
+  const installation = openInstallation(settings, { system: realSystem, log }, opened);
+  installation.catch(() => {}); // openApp reports it.
+  const { openApp } = await import("../app.ts");
+  return openApp(settings, realSystem, log, { tracing, opening: { installation, opened } });
+}
 
 /** The files of connectors may name this server by the variable MILLRACE_SERVER. */
 function superviseConnectors(folder: string, address: string, log: Logger): AsyncDisposable {

@@ -29,7 +29,7 @@ test("service install writes the unit and private settings, and keeps settings t
   assert.match(output, /useradd --system --user-group millrace/);
   assert.match(
     readFileSync(join(image, unitPath), "utf8"),
-    /^ExecStart=\/.*node \/.*\/src\/main\.ts serve$/m,
+    /^ExecStart=\/.*node \/.*\/src\/start\.js serve$/m,
   );
   assert.equal(statSync(join(image, settingsPath)).mode & 0o777, 0o600);
   writeFileSync(join(image, settingsPath), "MILLRACE_PORT=9000\n");

@@ -10,6 +10,6 @@ export interface Program {
 export const thisProgram: Program = {
   node: process.execPath,
   main: fileURLToPath(
-    new URL(import.meta.url.endsWith(".ts") ? "../main.ts" : "../main.js", import.meta.url),
+    new URL(import.meta.url.endsWith(".ts") ? "../start.js" : "../main.js", import.meta.url),
   ),
 };

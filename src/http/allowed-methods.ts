@@ -76,12 +76,28 @@ function routerOf(served: readonly Served[]) {
  */
 function hiddenMethods(served: readonly Served[]): { readonly url: string; readonly missing: string[] }[] {
   const all = served.map(([url, has]) => ({ url, has, segments: url.split("/") }));
+  const byRoot = Map.groupBy(all, (one) => rootOf(one.segments));
+  const near = (root: string) => [...byRoot].flatMap(([other, has]) => (isLike(other, root) ? has : []));
+  const nearRoot = new Map([...byRoot.keys()].map((root) => [root, near(root)]));
   return all.flatMap(({ url, has, segments }) => {
-    const others = all.filter((other) => other.url !== url && isBehind(other.segments, segments));
+    const likely = nearRoot.get(rootOf(segments)) ?? [];
+    const others = likely.filter((other) => other.url !== url && isBehind(other.segments, segments));
     const hidden = new Set(others.flatMap((other) => other.has));
     const missing = methods.filter((method) => hidden.has(method) && !has.includes(method));
     return missing.length > 0 ? [{ url, missing }] : [];
   });
+}
+
+/** The start of a pattern up to the resource, such as `/api/0.6/projects/:p/assets`. */
+const rootOf = (segments: readonly string[]): string => segments.slice(0, 6).join("/");
+
+/** Whether one path may match both: few roots do, so that most patterns are never compared. */
+function isLike(one: string, other: string): boolean {
+  const theirs = other.split("/");
+  const isOpen = (segment: string | undefined) => segment === undefined || /[:*]/.test(segment);
+  return one
+    .split("/")
+    .every((segment, at) => segment === theirs[at] || isOpen(segment) || isOpen(theirs[at]));
 }
 
 /**

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-const entry = new URL("../../src/main.ts", import.meta.url).pathname;
+const entry = new URL("../../src/start.js", import.meta.url).pathname;
 
 export interface Ended {
   readonly status: number | null;
