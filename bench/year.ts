@@ -45,7 +45,7 @@ export async function measureYear(running: Running, scale: YearScale): Promise<F
   const [series] = generateSeries(1, scale.days * (dayMs / 1000), seed) as [GeneratedSeries];
   const connections = await openConnections(running.port);
   const year = new Year(series, scale.days);
-  const ranges = new ColdRanges(series, scale);
+  const ranges = new ColdRanges(series);
   try {
     await running.declare([series.name]);
     await drive(connections, requestsOf(series));
@@ -154,13 +154,13 @@ class ColdRanges {
   readonly #random = randomFrom(seed);
   readonly #seen = new Set<number>([0]);
   readonly #name: string;
-  readonly #days: number;
+  readonly #lastMs: number;
   readonly #count: number;
   latePoints = 0;
 
-  constructor({ name, times }: GeneratedSeries, { days }: YearScale) {
+  constructor({ name, times }: GeneratedSeries) {
     this.#name = name;
-    this.#days = days;
+    this.#lastMs = times.at(-1)!;
     this.#count = times.length;
   }
 
@@ -169,8 +169,8 @@ class ColdRanges {
     while (this.#seen.has(second)) second = Math.floor(this.#random() * (dayMs / 1000));
     this.#seen.add(second);
     const start = startMs - second * 1000;
-    // The year ends some minutes later than its days, because of the gaps between points.
-    const range = `start=${start}&end=${start + (this.#days + 2) * dayMs}`;
+    // Gaps between points make the series longer than its days.
+    const range = `start=${start}&end=${this.#lastMs + 1}`;
     const query = `${range}&aggregates=avg,min,max,count&granularity=86400s&limit=10000`;
     return get(`/timeseries/data/${this.#name}?${query}`);
   }
