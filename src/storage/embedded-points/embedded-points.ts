@@ -401,7 +401,9 @@ export class EmbeddedPoints implements CopyablePoints {
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#markTimer);
     await Promise.allSettled([...this.#writes]);
-    // A failed checkpoint only makes the next start slower: the journal still has the points.
+    // A running checkpoint leaves the changes since its start. A failed one only makes the next start slower:
+    // the journal still has the points.
+    await this.#checkpoint?.catch(() => undefined);
     await this.#runCheckpoint().catch(() => undefined);
     await this.#parts.journal.close();
     await Promise.allSettled(this.#parts.shards.map((shard) => shard.close()));

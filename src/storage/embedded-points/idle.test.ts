@@ -29,6 +29,20 @@ it("after a pause all points are in blocks, at a few bytes each", async () => {
   }
 });
 
+it("a stop during a checkpoint leaves no journal to the next start", async () => {
+  const test = await embeddedUnderTest({ shards: 1, checkpointBytes: 2 ** 16 });
+  try {
+    await test.store.append(batchOf([pump, sineWave(count, 0, 1000)]));
+    await test.store.append(batchOf([pump, sineWave(count, count * 1000, 1000)]));
+    const again = await test.restart();
+    const stats = await again.stats();
+    assert.ok(stats.journalBytes < 100, `${stats.journalBytes} bytes of journal`);
+    assert.equal(stats.points, 2 * count);
+  } finally {
+    await test.end();
+  }
+});
+
 it("a small journal always stays", async () => {
   const test = await embeddedUnderTest({ shards: 1, idleMs: 100 });
   try {
