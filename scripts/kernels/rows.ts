@@ -44,17 +44,25 @@ function triple(number: u32): u32 {
   return load<u32>(triplesAt + (number << 2));
 }
 
+/** An integer below 2^63 as a double: processors convert only signed words with a single instruction. */
+function signed(number: u64): f64 {
+  return number as i64 as f64;
+}
+
 /** The number of digits of 1 to 10^18 - 1. */
 function digitsOf(number: u64): i32 {
-  let digits = number >= 100_000_000 ? 17 : 8;
+  // Most averages have 15 to 17 digits, and a processor cannot predict how many.
+  if (number >= powerOfTen(14))
+    return 15 + i32(number >= powerOfTen(15)) + i32(number >= powerOfTen(16)) + i32(number >= powerOfTen(17));
+  let digits = number >= 100_000_000 ? 14 : 8;
   while (digits > 1 && number < powerOfTen(digits - 1)) digits--;
-  return digits < 17 || number < powerOfTen(17) ? digits : 18;
+  return digits;
 }
 
 /** Writes a number of so many digits, at most 18. */
 function writeDigits(at: usize, number: u64, digits: i32): usize {
   const left = number * powerOfTen(digitsMax - digits);
-  let high = ((left as f64) * 1e-9) as u32;
+  let high = (signed(left) * 1e-9) as u32;
   let low = (left - (high as u64) * 1_000_000_000) as i32;
   if (low < 0) {
     high--;
@@ -113,7 +121,7 @@ function rounded(high: u64, middle: u64): u64 {
 
 /** A tenth of an integer below 2^62, rounded down. A division of 64 bits takes several times as long. */
 function tenthOf(number: u64): u64 {
-  const near = ((number as f64) * 0.1) as u64;
+  const near = (signed(number) * 0.1) as i64 as u64;
   // Within 100 of zero.
   const rest = (number - near * 10) as i32;
   return near + (((rest + 1000) / 10 - 100) as i64 as u64);
@@ -160,21 +168,18 @@ function shortest(bits: u64): u64 {
   const least = below + odd;
   const most = above - odd;
   const whole = value >> 2;
-  if (whole >= 10) {
-    const tens = tenthOf(whole);
-    const isLower = least <= 40 * tens;
-    const isUpper = 40 * tens + 40 <= most;
-    if (isLower !== isUpper) {
-      exponentOfTen = k + 1;
-      return isUpper ? tens + 1 : tens;
-    }
-  }
-  exponentOfTen = k;
+  const tens = tenthOf(whole);
+  const isTensLower = least <= 40 * tens;
+  const isTensUpper = 40 * tens + 40 <= most;
+  const hasTens = i32(whole >= 10) & i32(isTensLower !== isTensUpper);
   const isLower = least <= 4 * whole;
   const isUpper = 4 * whole + 4 <= most;
-  if (isLower !== isUpper) return isUpper ? whole + 1 : whole;
   const half = 4 * whole + 2;
-  return value > half || (value === half && (whole & 1) === 1) ? whole + 1 : whole;
+  const isNearUpper = u64(value > half) | (u64(value === half) & whole);
+  // Without jumps, which a processor could not predict.
+  const more = select<u64>(u64(isUpper), isNearUpper & 1, isLower !== isUpper);
+  exponentOfTen = k + hasTens;
+  return select<u64>(tens + u64(isTensUpper), whole + more, hasTens !== 0);
 }
 
 /** Removes zeros from the end of the digits, and counts them in `exponentOfTen`. */
