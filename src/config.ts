@@ -161,7 +161,7 @@ export const described = {
     meaning:
       "Threads that receive requests beside the main thread, and serve those for datapoints; `auto` is one " +
       "less than there are cores, at most 7 ([operations.md](operations.md#front-threads))",
-    byDefault: "0",
+    byDefault: "auto",
     expected: `auto or a whole number from 0 to ${limits.frontThreadsMax}`,
     isGood: (value) =>
       value === "auto" || (/^\d{1,2}$/.test(value) && Number(value) <= limits.frontThreadsMax),

@@ -7,7 +7,12 @@ import type { AxeResults } from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { launchTestBrowser } from "../../test/support/browser.ts";
 import { freePort } from "../../test/support/free-port.ts";
-import { type ServerOptions, startTestServer, type TestServer } from "../../test/support/server.ts";
+import {
+  type ServerOptions,
+  startTestServer,
+  type TestServer,
+  withFront,
+} from "../../test/support/server.ts";
 
 /** The folder of the build that `npm ci` and `npm run build` make. */
 const consoleFolder = fileURLToPath(new URL("../dist", import.meta.url));
@@ -45,7 +50,7 @@ const eventsOfTests = ["request", "requestfinished", "requestfailed", "response"
 export async function startConsole(options: ServerOptions = {}): Promise<ConsoleUnderTest> {
   const windows = await sharedWindows();
   const port = windows.freePorts.pop() ?? (await freePort());
-  const server = await startTestServer({ ...options, consoleFolder, port });
+  const server = await startTestServer({ ...withFront, ...options, consoleFolder, port });
   const opened = new Set<Page>();
   return {
     server,

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { limits } from "../limits.ts";
 
 let server: TestServer;
 const sockets: Socket[] = [];
 before(async () => {
-  server = await startTestServer({ attemptsPerMinute: 3 });
+  server = await startTestServer({ ...withFront, attemptsPerMinute: 3 });
   await server.ask("POST /timeseries", { items: [{ name: "written" }] });
 });
 after(async () => {

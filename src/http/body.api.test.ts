@@ -4,12 +4,12 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { limits } from "../limits.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
 });
 after(() => server.close());
 

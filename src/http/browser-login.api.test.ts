@@ -6,7 +6,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { launchTestBrowser, type Pages, startPages } from "../../test/support/browser.ts";
 import { needs } from "../../test/support/needs.ts";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 const user = "operator@plant.example";
 const needed = needs("chromium");
@@ -20,7 +20,7 @@ let foreign: Pages;
 
 before(async () => {
   if (needed.skip !== false) return;
-  [server, app, foreign] = await Promise.all([startTestServer(), startPages(), startPages()]);
+  [server, app, foreign] = await Promise.all([startTestServer(withFront), startPages(), startPages()]);
   provider = await startProvider({
     redirectUris: [`${server.baseUrl}/login/callback`],
     logoutUris: [`${app.origin}/out`],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 const script = `export const text = ${JSON.stringify("console ".repeat(1_000))};\n`;
 
@@ -30,7 +30,7 @@ function makeBuild(): string {
 const html = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ consoleFolder: makeBuild() });
+  server = await startTestServer({ ...withFront, consoleFolder: makeBuild() });
 });
 after(() => server.close());
 
@@ -110,6 +110,7 @@ describe("the page of the console", () => {
 
   it("has the base path of the public address", async () => {
     const behind = await startTestServer({
+      ...withFront,
       consoleFolder: makeBuild(),
       baseUrl: "https://plant.example/millrace",
     });
@@ -120,7 +121,7 @@ describe("the page of the console", () => {
 
   it("says how to build the console when there is no build, while the API works", async () => {
     const folder = temporaryFolder();
-    const bare = await startTestServer({ consoleFolder: join(folder, "none") });
+    const bare = await startTestServer({ ...withFront, consoleFolder: join(folder, "none") });
     const response = await fetch(`${bare.baseUrl}/`, { headers: html });
     assert.equal(response.status, 200);
     assert.match(await response.text(), /npm run build/);
@@ -157,7 +158,7 @@ describe("a file of the console", () => {
 
   it("of a build that was made while the server runs is served", async () => {
     const folder = makeBuild();
-    const running = await startTestServer({ consoleFolder: folder });
+    const running = await startTestServer({ ...withFront, consoleFolder: folder });
     assert.equal((await fetch(`${running.baseUrl}/static/late-u0hJzu6m.js`)).status, 404);
     writeFileSync(join(folder, "static", "late-u0hJzu6m.js"), script);
     assert.equal(await (await fetch(`${running.baseUrl}/static/late-u0hJzu6m.js`)).text(), script);
@@ -194,7 +195,7 @@ describe("a file of the console", () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "secret.txt"), "secret");
     symlinkSync(join(folder, "secret.txt"), join(folder, "index.html"));
-    const linked = await startTestServer({ consoleFolder: folder });
+    const linked = await startTestServer({ ...withFront, consoleFolder: folder });
     assert.doesNotMatch(await (await fetch(`${linked.baseUrl}/`, { headers: html })).text(), /secret/);
     await linked.close();
   });

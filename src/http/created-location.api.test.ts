@@ -1,13 +1,13 @@
 // The `Location` of each 201 exists: for every route that creates, and for inserts over OData.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { routes } from "../resources.ts";
 import { pathOf } from "../rest/route.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   await server.ask.v06("POST /raw/create", { items: [{ dbName: "a/b 1%" }] });
 });
 after(() => server.close());

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { after, before, test } from "node:test";
-import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { idsOf, startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 const pointCount = 100_000;
 const readers = 24;
@@ -14,7 +14,7 @@ let greedyKey: string;
 const agent = new Agent({ keepAlive: true });
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   await server.ask("POST /timeseries", { items: [{ name: "read" }, { name: "written" }] });
   const items = Array.from({ length: pointCount }, (_, at) => ({ timestamp: at * 1_000, value: at / 8 }));
   await server.ask("POST /timeseries/data/read", { items });

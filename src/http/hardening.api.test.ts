@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { SetClock } from "../../test/support/set-clock.ts";
 import { limits } from "../limits.ts";
 
@@ -229,7 +229,7 @@ describe("attempts are limited", () => {
 
   it("by the address that a trusted proxy names, and no other", async () => {
     for (const trustedProxies of [["127.0.0.0/8"], []]) {
-      const behind = await startTestServer({ attemptsPerMinute: 1, trustedProxies });
+      const behind = await startTestServer({ ...withFront, attemptsPerMinute: 1, trustedProxies });
       const guess = async (client: string, at: number) => {
         const headers = { "api-key": `guess ${at}`, "x-forwarded-for": `203.0.113.9, ${client}` };
         return (await behind.ask("GET /assets", undefined, headers)).status;

@@ -1,13 +1,13 @@
 // The login endpoints, which clients of all versions request first.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 const loggedOut = { data: { user: "", loggedIn: false, project: "", projectId: -1 } };
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
 });
 after(() => server.close());
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { idsOf, startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { longestTurnDuring } from "../../test/support/turns.ts";
 import { limits } from "../limits.ts";
 
@@ -21,7 +21,7 @@ const hostileFilter = Array.from(
 );
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   const assets = Array.from({ length: 2_000 }, (_, at) => ({ name: hostileName(at) }));
   await server.ask("POST /assets", { items: assets });
   await server.ask("POST /assets", { items: [{ name: "21-PT-1019" }] });

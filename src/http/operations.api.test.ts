@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { usesS3 } from "../../test/support/s3-store.ts";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
 });
 after(() => server.close());
 

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { limits } from "../limits.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
 });
 after(() => server.close());
 
@@ -43,7 +43,7 @@ test("each path segment is decoded exactly once", async () => {
 });
 
 test("a project name beyond ASCII is addressed percent-encoded", async () => {
-  const nordic = await startTestServer({ project: "Tromsø-anlegg" });
+  const nordic = await startTestServer({ ...withFront, project: "Tromsø-anlegg" });
   try {
     assert.equal((await nordic.ask("GET /assets")).status, 200);
     const address = "/api/0.5/projects/Troms%C3%B8-anlegg/assets";

@@ -4,7 +4,13 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { idsOf, startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
+import {
+  idsOf,
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+  withFront,
+} from "../../test/support/server.ts";
 import { limits } from "../limits.ts";
 import { usualDeadlines } from "./request-lifetime.ts";
 
@@ -17,7 +23,7 @@ let server: TestServer;
 let ids: readonly number[] = [];
 
 before(async () => {
-  server = await startTestServer({ responses: { bytes: budgetBytes, deadlines } });
+  server = await startTestServer({ ...withFront, responses: { bytes: budgetBytes, deadlines } });
   const made: number[] = [];
   for (let from = 0; from < eventCount; from += 200) {
     const items = Array.from({ length: 200 }, (_, at) => largeEvent(from + at));
@@ -228,6 +234,7 @@ test("clients that do not read hold no more than the budget, and are cut off", a
 
 test("who waits for memory longer than the deadline gets 503 and hears when to come again", async () => {
   const tight = await startTestServer({
+    ...withFront,
     responses: { bytes: 8 * 2 ** 20, deadlines: { ...usualDeadlines, requestMs: 3_000 } },
   });
   try {

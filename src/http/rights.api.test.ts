@@ -2,7 +2,7 @@
 // callers without its capability, before it does anything else.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { type Acl, type Action, aclRules } from "../access/capabilities.ts";
 import { ensureProject } from "../resources/projects/projects.ts";
 import { routes } from "../resources.ts";
@@ -22,7 +22,7 @@ let server: TestServer;
 let foreignKey: string;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   const { project } = await ensureProject(server.app.services, "other-plant");
   foreignKey = (await server.app.services.keys.create(project, "stranger")).key;
 });

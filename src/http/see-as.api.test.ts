@@ -1,7 +1,7 @@
 // Administrators read as members of groups, over REST and OData: they get the same bytes as real members.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { idsOf, startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { routes } from "../resources.ts";
 import { effectOf, isQuery, pathOf } from "../rest/route.ts";
 
@@ -33,7 +33,7 @@ async function keyIn(uniqueName: string, ...ids: number[]): Promise<string> {
 }
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   [pump, tank] = idsOf(
     await server.ask.v06("POST /assets", { items: [{ name: "pump" }, { name: "tank" }] }),
   ) as [number, number];

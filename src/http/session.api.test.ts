@@ -2,7 +2,13 @@
 // is not valid for.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { type Item, startTestServer, type TestResponse, type TestServer } from "../../test/support/server.ts";
+import {
+  type Item,
+  startTestServer,
+  type TestResponse,
+  type TestServer,
+  withFront,
+} from "../../test/support/server.ts";
 import { SetClock } from "../../test/support/set-clock.ts";
 import { sessionTable } from "../access/schema.ts";
 import { limits } from "../limits.ts";
@@ -317,7 +323,7 @@ describe("the cookie of a server with a public address", () => {
   ] as const;
   for (const [baseUrl, name, path, secure] of cases)
     it(`is for ${baseUrl} alone`, async () => {
-      const behind = await startTestServer({ baseUrl });
+      const behind = await startTestServer({ ...withFront, baseUrl });
       const { origin } = new URL(baseUrl);
       const response = await behind.ask.root(
         "POST /session",

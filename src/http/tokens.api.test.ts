@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { SignJWT } from "jose";
 import { client, signed, signingKey, startProvider, type TestProvider } from "../../test/support/provider.ts";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { realSystem } from "../lib/system.ts";
 import { limits } from "../limits.ts";
 import { ensureProject, setAuthentication } from "../resources/projects/projects.ts";
@@ -374,7 +374,7 @@ it("does not call a provider at a private address, and responds as if it were un
     { issuer: provider.issuer, outboundNetworks: [] },
     { issuer: awayIssuer, outboundNetworks: ["127.0.0.0/8"] },
   ].map(async ({ issuer, outboundNetworks }) => {
-    const other = await startTestServer({ outboundNetworks });
+    const other = await startTestServer({ ...withFront, outboundNetworks });
     const authentication = {
       oAuth2Configuration: { clientId: client.id },
       openIdConfiguration: { issuer, redirectUrls: ["https://app.plant.example/"] },

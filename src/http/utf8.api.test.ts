@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { routes } from "../resources.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ hostsModels: true });
+  server = await startTestServer({ ...withFront, hostsModels: true });
   await server.ask("POST /raw/create", { items: [{ dbName: "db" }] });
   await server.ask("POST /raw/db/create", { items: [{ tableName: "t" }] });
   await server.ask("POST /timeseries", { items: [{ name: "words", isString: true }, { name: "numbers" }] });

@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { pino } from "pino";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 interface Line {
   readonly level: number;
@@ -18,7 +18,7 @@ let server: TestServer;
 
 before(async () => {
   const log = pino({ level: "debug" }, { write: (line: string) => lines.push(JSON.parse(line) as Line) });
-  server = await startTestServer({ log });
+  server = await startTestServer({ ...withFront, log });
   const columns = { text: "x".repeat(10_000) };
   const items = Array.from({ length: 1_000 }, (_, at) => ({ key: `${at}`, columns }));
   await server.ask("POST /raw/db/t/create?ensureParent=true", { items });

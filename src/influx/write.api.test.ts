@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
-import { type Item, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { type Item, startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
 });
 after(() => server.close());
 

@@ -5,7 +5,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { type AskOData, odataOf } from "../../test/support/odata.ts";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 let server: TestServer;
 let ask: AskOData;
@@ -13,7 +13,7 @@ let ask: AskOData;
 let ids: readonly string[];
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   ask = odataOf(server);
   await server.ask.v06("POST /assets", { items: [{ name: "pump", source: "SAP", metadata: { a: "b" } }] });
   const [asset] = (await ask("Assets?$top=1")).items;

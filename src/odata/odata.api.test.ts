@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../test/support/odata.ts";
-import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { idsOf, startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 let server: TestServer;
 let ask: AskOData;
@@ -10,7 +10,7 @@ let ids: Readonly<Record<"plant" | "pumpA" | "pumpB" | "slash" | "tank", string>
 let securityCategories: readonly number[];
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   ask = odataOf(server);
   const made = await server.ask.v06("POST /assets", {
     items: [

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../test/support/odata.ts";
-import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { limits } from "../limits.ts";
 
 /** Of each kind; every other one has the word, and one more has no other word. */
@@ -13,7 +13,7 @@ let server: TestServer;
 let ask: AskOData;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   ask = odataOf(server);
   const names = Array.from({ length: count }, (_, i) => (i % 2 === 0 ? `tank ${i} pump` : `valve ${i}`));
   const items = [...names.map((name) => ({ name })), { name: "pump" }];

@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../test/support/odata.ts";
-import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { idsOf, startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 
 let server: TestServer;
 let ask: AskOData;
 let ids: Readonly<Record<"plant" | "pump" | "alarm" | "manual" | "empty" | "table", string>>;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   ask = odataOf(server);
   const assets = await server.ask.v06("POST /assets", {
     items: [

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";
 import { recordReturns } from "../support/every-method.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const calls = recordReturns({
   ApiKeys: sdk.ApiKeys,
@@ -16,7 +16,7 @@ const refused = (status: number) => (error: unknown) => (error as { status?: num
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   sdk.configure({ baseUrl: server.baseUrl, project: server.project, apiKey: server.key });
 });
 after(() => server.close());

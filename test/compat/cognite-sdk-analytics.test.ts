@@ -4,7 +4,7 @@ import { after, before, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import sdk from "@cognite/sdk";
 import { recordReturns } from "../support/every-method.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const calls = recordReturns({ Analytics: sdk.Analytics });
 const { Analytics } = calls.recorded;
@@ -15,7 +15,7 @@ const at = (second: number) => startMs + second * 1_000;
 let server: TestServer;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   sdk.configure({ baseUrl: server.baseUrl, project: server.project, apiKey: server.key });
   await server.ask("POST /timeseries", { items: [{ name: "pressure" }] });
   const bump = [1, 4, 9, 16, 9, 4, 1];

@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { launchTestBrowser, type Pages, packed, startPages } from "../support/browser.ts";
 import { needs } from "../support/needs.ts";
 import { client, startProvider, type TestProvider } from "../support/provider.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const user = "operator@plant.example";
 const needed = needs("chromium");
@@ -29,7 +29,7 @@ let browser: Browser;
 
 before(async () => {
   if (needed.skip !== false) return;
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   const libraries = packed("@cognite/sdk", "sdk", { axios: "axios/dist/axios.js", url: "url/" });
   app = await startPages(libraries + application(server.baseUrl));
   provider = await startProvider({ redirectUris: [`${server.baseUrl}/login/callback`], logoutUris: [] });

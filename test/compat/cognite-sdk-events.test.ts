@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
 import sdk from "@cognite/sdk";
 import { recordReturns } from "../support/every-method.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const { Assets } = sdk;
 const calls = recordReturns({ Events: sdk.Events });
@@ -15,7 +15,7 @@ let pump: number;
 let seal: number;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   sdk.configure({ baseUrl: server.baseUrl, project: server.project, apiKey: server.key });
   const assets = await Assets.create([
     { name: "pump", refId: "p" },

@@ -5,7 +5,7 @@ import sdk from "@cognite/sdk";
 import { decodeJwt } from "jose";
 import { recordReturns } from "../support/every-method.ts";
 import { client, startProvider, type TestProvider } from "../support/provider.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const { Assets } = sdk;
 
@@ -25,7 +25,7 @@ let server: TestServer;
 let provider: TestProvider;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   provider = await startProvider();
   const authentication = {
     oAuth2Configuration: { clientId: client.id, clientSecret: client.secret },

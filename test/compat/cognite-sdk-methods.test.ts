@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { after, before, describe, it } from "node:test";
 import sdk from "@cognite/sdk";
 import { methodsOf } from "../support/every-method.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 /** The test file that runs every method of a class. */
 const files: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ const files: Readonly<Record<string, string>> = {
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   sdk.configure({ baseUrl: server.baseUrl, project: server.project, apiKey: server.key });
 });
 after(() => server.close());

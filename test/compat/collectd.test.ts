@@ -8,11 +8,11 @@ import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { temporaryFolder } from "../support/folder.ts";
 import { needs } from "../support/needs.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
 });
 after(() => server.close());
 

@@ -3,14 +3,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const startMs = Date.UTC(2023, 10, 14);
 const hourMs = 3_600_000;
 let server: TestServer;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   const { items } = await server.ask.v06("POST /assets", { items: [{ name: "Pump 1" }] });
   const assetId = items[0]!["id"];
   const names = ["21PT1019", "21PT1017"];

@@ -7,13 +7,13 @@ import { promisify } from "node:util";
 import { InfluxDB as InfluxDB2, Point } from "@influxdata/influxdb-client";
 import { FieldType, InfluxDB } from "influx";
 import { needs } from "../support/needs.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const run = promisify(execFile);
 const at = 1_700_000_000_000;
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
 });
 after(() => server.close());
 

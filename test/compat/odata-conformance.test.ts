@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, type ODataOptions, odataOf } from "../support/odata.ts";
-import { type Item, idsOf, startTestServer, type TestServer } from "../support/server.ts";
+import { type Item, idsOf, startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 let server: TestServer;
 let ask: AskOData;
@@ -18,7 +18,7 @@ const start = Date.UTC(2024, 0, 1);
 const minute = (count: number) => new Date(start + count * 60_000).toISOString().replace(".000Z", "Z");
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   ask = odataOf(server);
   root = `${server.baseUrl}/odata/v1/projects/${server.project}`;
   const [plant, pump, quote] = await makeAssets();

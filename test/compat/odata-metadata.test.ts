@@ -7,14 +7,14 @@ import { Ajv } from "ajv";
 import { XmlBufferInputProvider, XmlDocument, XsdValidator, xmlRegisterInputProvider } from "libxml2-wasm";
 import { xml2json } from "odata-csdl";
 import { odataOf } from "../support/odata.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 let server: TestServer;
 let xml: string;
 let json: unknown;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   const ask = odataOf(server);
   xml = (await ask("$metadata")).text;
   json = (await ask("$metadata?$format=json")).json;

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { o } from "odata";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 let server: TestServer;
 let handler: () => ReturnType<typeof o>;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   handler = () =>
     o(`${server.baseUrl}/odata/v1/projects/${server.project}/`, {
       headers: { "api-key": server.key, "Content-Type": "application/json" },

@@ -11,7 +11,7 @@ import { extname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { needs } from "../support/needs.ts";
-import { idsOf, startTestServer, type TestServer } from "../support/server.ts";
+import { idsOf, startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const needed = needs("chromium");
 const modules = join(import.meta.dirname, "../../node_modules/@openui5/sap.ui.core/src");
@@ -52,7 +52,7 @@ let requested: string[];
 
 before(async () => {
   if (needed.skip !== false) return;
-  [server, pages] = await Promise.all([startTestServer(), startPages()]);
+  [server, pages] = await Promise.all([startTestServer(withFront), startPages()]);
   await fill();
   const executablePath = execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
   browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });

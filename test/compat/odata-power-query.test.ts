@@ -7,14 +7,14 @@ import assert from "node:assert/strict";
 import { get as httpGet } from "node:http";
 import { after, before, describe, it } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { type Item, idsOf, startTestServer, type TestServer } from "../support/server.ts";
+import { type Item, idsOf, startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 let server: TestServer;
 let plantId: string;
 let pumpId: string;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   const plant = { name: "plant", refId: "plant", source: "SAP", sourceId: "PLANT" };
   const pumps = Array.from({ length: 1_500 }, (_, at) => ({
     ...{ name: `pump ${at}`, parentRefId: "plant", source: "SAP", sourceId: `P-${at}` },

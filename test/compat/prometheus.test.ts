@@ -12,7 +12,7 @@ import { promisify } from "node:util";
 import { skipWithout } from "../../scripts/system-packages.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { freePort } from "../support/free-port.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const deployed = (name: string) => fileURLToPath(new URL(`../../deploy/prometheus/${name}`, import.meta.url));
 const alertsFile = "millrace-alerts.yml";
@@ -35,7 +35,7 @@ describe("Prometheus", { skip: skipWithout("prometheus") }, () => {
   let server: TestServer;
   let prometheus: string;
   before(async () => {
-    server = await startTestServer();
+    server = await startTestServer(withFront);
     await server.ask("POST /timeseries", { items: [{ name: "measured" }] });
     await server.ask("POST /timeseries/data/measured", { items: [{ timestamp: 1, value: 1 }] });
     prometheus = await startPrometheus(new URL(server.baseUrl).host);

@@ -29,9 +29,6 @@ export function endLeftProcesses(): void {
 
 type Environment = Readonly<Record<string, string>>;
 
-/** With a front thread on each core but one. */
-export const withFront: Environment = { MILLRACE_FRONT_THREADS: "auto" };
-
 /**
  * Runs `millrace` with these words, as the last of what `within` runs; no MILLRACE_ setting of the
  * surroundings gets through.

@@ -43,11 +43,17 @@ export interface ServerOptions {
   readonly blobs?: S3Setting;
   /** The backups that it makes by itself; none when absent. */
   readonly backups?: BackupPlan;
-  /** Its front threads; as many as TEST_FRONT_THREADS says when absent, else none. */
+  /**
+   * Its front threads; as many as TEST_FRONT_THREADS says when absent, else none: each costs 0.3 s of
+   * processor time. See `withFront`.
+   */
   readonly frontThreads?: number;
   /** Where its log goes; nowhere when absent. */
   readonly log?: Logger;
 }
+
+/** For tests of protocols, clients and the pipeline of requests: a server as users run it on two cores. */
+export const withFront = { frontThreads: 1 } as const;
 
 /** Its shape has been checked against the description; a test reads the members it cares for. */
 export type Item = Readonly<Record<string, unknown>>;
@@ -113,7 +119,7 @@ export interface TestServer {
 }
 
 export async function startTestServer(options: ServerOptions = {}): Promise<TestServer> {
-  const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000, audit } = options;
+  const { project = "demo", system = realSystem, attemptsPerMinute = 1_000_000 } = options;
   const dataFolder = temporaryFolder();
   const places = await placesOf(options);
   const settings = {
@@ -124,12 +130,9 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
     logLevel: "silent",
     trustedProxies: options.trustedProxies ?? [],
     outboundNetworks: options.outboundNetworks ?? ["127.0.0.0/8"],
-    attemptsPerMinute,
-    ...{ hostsModels: options.hostsModels ?? false, consoleFolder: options.consoleFolder ?? dataFolder },
-    ...{ ...places, ...(audit && { audit }) },
-    ...(options.adminKey !== undefined && { adminKey: options.adminKey }),
-    ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
-    ...{ ...(options.backups && { backups: options.backups }), frontThreads: frontThreadsOf(options) },
+    ...{ attemptsPerMinute, hostsModels: options.hostsModels ?? false },
+    consoleFolder: options.consoleFolder ?? dataFolder,
+    ...{ ...places, ...givenOf(options), frontThreads: frontThreadsOf(options, places) },
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
@@ -173,9 +176,22 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   };
 }
 
-/** A front thread has the clocks of the machine, so a server with other ones has none. */
-const frontThreadsOf = ({ frontThreads, system }: ServerOptions): number =>
-  frontThreads ?? (system ? 0 : Number(process.env["TEST_FRONT_THREADS"] ?? 0));
+const givenOf = ({ audit, adminKey, baseUrl, backups }: ServerOptions) => ({
+  ...(audit && { audit }),
+  ...(adminKey !== undefined && { adminKey }),
+  ...(baseUrl !== undefined && { baseUrl }),
+  ...(backups && { backups }),
+});
+
+/** A front thread has the clocks of the machine, so a server with other ones has none by default. */
+function frontThreadsOf(
+  { frontThreads, system, audit }: ServerOptions,
+  { catalogUrl, points }: Pick<Settings, "points" | "catalogUrl">,
+): number {
+  const isElsewhere = catalogUrl !== undefined || points !== undefined;
+  if (isElsewhere || audit?.mode === "writes" || audit?.mode === "all") return 0;
+  return frontThreads ?? (system ? 0 : Number(process.env["TEST_FRONT_THREADS"] ?? 0));
+}
 
 /** Where a server keeps its data beside the folder: as the options say, else the environment. */
 async function placesOf(options: ServerOptions): Promise<Pick<Settings, "blobs" | "points" | "catalogUrl">> {

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { apiVersions } from "../../src/rest/route.ts";
 import { hosting } from "../support/model-hosting.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../support/server.ts";
 
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -15,7 +15,7 @@ const program = (path: string) => here(`../../node_modules/${path}`);
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer({ hostsModels: hosting.skip === false });
+  server = await startTestServer({ ...withFront, hostsModels: hosting.skip === false });
 });
 after(() => server.close());
 

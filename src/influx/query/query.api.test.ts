@@ -1,13 +1,13 @@
 // Queries in InfluxQL on a real server: SHOW, SELECT, formats, refusals, credentials, rights.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { type Item, startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { type Item, startTestServer, type TestServer, withFront } from "../../../test/support/server.ts";
 
 const at = 1_700_000_000_000;
 let server: TestServer;
 
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   const lines = [
     `cpu,host=a,region=eu usage=1,idle=99,status="ok" ${at}`,
     `cpu,host=a,region=eu usage=2,idle=98 ${at + 60_000}`,

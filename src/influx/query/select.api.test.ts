@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { naiveBucketStarts } from "../../../test/support/naive-buckets.ts";
-import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { startTestServer, type TestServer, withFront } from "../../../test/support/server.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 
 let server: TestServer;
 before(async () => {
-  server = await startTestServer();
+  server = await startTestServer(withFront);
   await write();
 });
 after(() => server.close());
