@@ -23,6 +23,7 @@ import {
 } from "./shard-messages.ts";
 import { helpWith, SharedBlocks } from "./shared-blocks.ts";
 import { viewOf } from "./shared-ring.ts";
+import { warmUp } from "./warm-up.ts";
 
 /** While more heads than this wait to be flushed, records are not confirmed, which slows writers down. */
 const headsToFlushMax = 32;
@@ -34,6 +35,10 @@ const movedBytesMin = 2 ** 14;
 const callsPerReplyMax = 16;
 /** Length of a slice of help for another shard. A call to this shard waits for it. */
 const helpSliceMs = 2;
+/** From the start to the first step of the warm-up: the main thread needs the processor until then. */
+const warmUpAfterMs = 300;
+/** Between two steps of it, and after a call: calls go first. */
+const warmUpPauseMs = 5;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
 const retryMs = 1000;
 
@@ -69,6 +74,8 @@ class ShardWorker {
   #isClosed = false;
   /** Records received, modulo 2^32. */
   #received = 0;
+  /** At the last step of the warm-up. */
+  #receivedAtStep = 0;
   /** Calls of other threads whose records the main thread has not sent. */
   #waiting: { readonly from: Connection; readonly message: ConnectedCalls }[] = [];
   /** Where replies go: to the main thread, or to the thread whose calls run. */
@@ -86,6 +93,18 @@ class ShardWorker {
     this.#shard = new Shard(settings.path, settings, mayShare ? new SharedBlocks(requestHelp) : undefined);
     port.on("message", (message: MessageToShard) => this.#receive(message));
     if (this.#shard.hasWork) this.#scheduleWork();
+    this.#warmUpIn(warmUpAfterMs, warmUp());
+  }
+
+  /** Runs the steps one by one while the thread has nothing else to do. */
+  #warmUpIn(ms: number, steps: Generator<undefined, void>): void {
+    const step = () => {
+      const isBusy = this.#shard.hasWork || this.#received !== this.#receivedAtStep;
+      this.#receivedAtStep = this.#received;
+      if (this.#isClosed) steps.return();
+      else if (isBusy || !steps.next().done) this.#warmUpIn(warmUpPauseMs, steps);
+    };
+    setTimeout(step, ms).unref();
   }
 
   readonly #handlers: CallHandlers = {
