@@ -36,7 +36,7 @@ const callsPerReplyMax = 16;
 /** Length of a slice of help for another shard. A call to this shard waits for it. */
 const helpSliceMs = 2;
 /** From the start to the first step of the warm-up: the main thread needs the processor until then. */
-const warmUpAfterMs = 300;
+const warmUpAfterMs = 700;
 /** Between two steps of it, and after a call: calls go first. */
 const warmUpPauseMs = 5;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
