@@ -176,13 +176,13 @@ function appOf(
     services,
     installation,
     async listen() {
-      await front?.attach(http);
-      const { address, shared } = await listenAt(http, settings, { isShared: front !== undefined });
+      const isShared = (await front?.attach(http)) === true;
+      const { address, shared } = await listenAt(http, settings, { isShared });
       const work = { address, settings, models, log: operating.log };
       const created = isReadOnly ? {} : await startWork(services, work);
       if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
       heldRequests.release();
-      if (shared !== undefined) front?.start(shared);
+      if (isShared) front?.start(shared);
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     get frontStarted() {

@@ -30,6 +30,8 @@ export type { SharedMemory } from "./messages.ts";
 
 interface FrontParts {
   readonly count: number;
+  /** Whether the server works without front threads if they cannot start. */
+  readonly isOptional: boolean;
   readonly settings: FrontSettings;
   readonly services: Pick<Services, "points" | "disk">;
   readonly authenticator: Pick<Authenticator, "findForFront">;
@@ -51,7 +53,9 @@ interface Conditions {
   readonly isTraced: boolean;
 }
 
-type OpeningParts = Omit<FrontParts, "count" | "store" | "settings"> & { readonly settings: Settings };
+type OpeningParts = Omit<FrontParts, "count" | "isOptional" | "store" | "settings"> & {
+  readonly settings: Settings;
+};
 
 /** The front threads of the settings; throws `StartRefused` if the server cannot have any. */
 export async function openFrontThreads(
@@ -65,7 +69,7 @@ export async function openFrontThreads(
   if (count === 0 || isReadOnly) return undefined;
   const problem = problemOf(settings, isTraced);
   if (problem === undefined && store instanceof EmbeddedPoints) {
-    const opening = FrontThreads.open({ ...parts, count, store });
+    const opening = FrontThreads.open({ ...parts, count, isOptional: isAutomatic, store });
     return isAutomatic ? opening.catch((reason: unknown) => noThreads(log, reason)) : opening;
   }
   const reason = problem ?? "the datapoints are in another place than the data folder";
@@ -134,24 +138,44 @@ export class FrontThreads {
     return new FrontThreads(parts, await mkdtemp(join(tmpdir(), prefix)));
   }
 
-  /** Call it before the server of the main thread listens: it gets the requests that are forwarded. */
-  async attach(http: FastifyInstance): Promise<void> {
-    this.#balance.watch(http);
-    this.#balance.begin();
+  /**
+   * Call it before the server of the main thread listens: it gets the requests that are forwarded. Returns
+   * false if that is not possible; then do not start the threads.
+   */
+  async attach(http: FastifyInstance): Promise<boolean> {
     this.#inner = innerServer(http);
     this.#inner.listen({ path: this.#innerSocket, backlog: innerBacklog });
-    await once(this.#inner, "listening");
+    try {
+      await once(this.#inner, "listening");
+    } catch (problem) {
+      this.#inner = undefined;
+      this.#cannotStart("no socket can be made in the temporary folder (TMPDIR)", problem);
+      return false;
+    }
+    this.#balance.watch(http);
+    this.#balance.begin();
+    return true;
   }
 
   /**
    * Starts the threads, which listen at the port of the main thread beside it. Does not wait for them: until
-   * then, and if they cannot listen, the main thread serves all requests.
+   * then, and if they cannot listen, the main thread serves all requests. The place is absent if the port
+   * cannot be shared.
    */
-  start(place: ListenAddress): void {
+  start(place: ListenAddress | undefined): void {
+    if (place === undefined) {
+      this.#cannotStart("threads cannot share a port on this system");
+      return;
+    }
     this.#started = this.#startAll(place);
     this.#started.catch((problem: unknown) => {
       if (!this.#isClosing) this.#parts.log.error({ err: problem }, "Front threads could not start");
     });
+  }
+
+  #cannotStart(reason: string, problem?: unknown): void {
+    if (!this.#parts.isOptional) throw new StartRefused(`MILLRACE_FRONT_THREADS must be 0: ${reason}`);
+    this.#parts.log.warn({ err: problem, reason }, "Starts without front threads");
   }
 
   /** Resolves when all threads serve. */

@@ -67,7 +67,7 @@ const diskOf = (full: Int32Array): DiskSpace => ({
 });
 
 /** The services of the routes that this thread serves; others are absent. */
-function servicesOf({ settings, memory, points, cursorSecret }: FrontStart, main: Main): Services {
+function servicesOf({ settings, threads, memory, points, cursorSecret }: FrontStart, main: Main): Services {
   const system = realSystem;
   const catalog = openSqlReader({ file: catalogFileOf(settings.data), tables });
   const generations = new Generations(memory.generations);
@@ -80,7 +80,7 @@ function servicesOf({ settings, memory, points, cursorSecret }: FrontStart, main
     audit: silentAudit(),
     cursors: cursorSigner(cursorSecret),
     generations,
-    seriesCache: new SeriesCache(generations, { isOwner: false }),
+    seriesCache: new SeriesCache(generations, { isOwner: false, threads }),
     influx: new InfluxState(),
     insertBuffers: new InsertBuffers(),
     responseBuffers: { ...datapointBuffers(), odata: new BufferPool({ bytesMin: 1, idleBytesMax: 0 }) },

@@ -20,7 +20,7 @@ export interface HiddenRoute {
 /** The data that a front thread gets at its start. */
 export interface FrontStart {
   readonly settings: FrontSettings;
-  /** The number of front threads, which divide the memory for bodies and responses. */
+  /** The number of front threads, which divide the memory for bodies, responses and names of series. */
   readonly threads: number;
   /** The Unix socket where the main thread serves all other requests. */
   readonly innerSocket: string;

@@ -6,12 +6,14 @@ import { markAsFront } from "./front-address.ts";
 
 /**
  * Passes requests to the routes of `http`. It has bounds of its own: heads are longer by what front threads
- * add, and idle connections stay open, so that none closes while a front thread sends a request on it.
+ * add, and idle connections stay open, used or not, so that none closes while a front thread sends a request
+ * on it.
  */
 export function innerServer(http: FastifyInstance): Server {
   const options = {
     maxHeaderSize: limits.headBytesMax + limits.forwardedHeadBytes,
     keepAliveTimeout: 0,
+    headersTimeout: 0,
     requestTimeout: limits.uploadMsMax,
     requireHostHeader: false,
     optimizeEmptyRequests: true,

@@ -10,7 +10,7 @@ export const datapointsLimits = {
   seriesKeysCachedMax: limit(
     200_000,
     "keys",
-    "Names and ids of series of a project that stay in memory (about 40 MB). Others need a catalog read.",
+    "Names and ids of a project's series in memory (about 40 MB). Front threads divide as much again.",
   ),
   projectsCachedMax: limit(1_000, "projects", "Projects whose series stay in memory."),
   rightsFiltersMax: limit(10_000, "filters", "Filters of permitted series with an id in a project's cache."),
@@ -18,7 +18,7 @@ export const datapointsLimits = {
   plannedSeriesMax: limit(
     320_000,
     "series",
-    "Series of all lists in repeated inserts that stay resolved, of all projects (about 40 MB).",
+    "Series of lists in repeated inserts in memory (about 40 MB). Front threads divide as much again.",
   ),
   writePlanSeriesMax: limit(10_000, "series", "Series of a write plan. Longer lists are resolved each time."),
   insertScanBytesMax: limit(

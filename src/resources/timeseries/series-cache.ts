@@ -59,21 +59,26 @@ const planLengthMin = 8;
 export interface SeriesCacheOptions {
   /** Whether renames and deletes are made in this thread, and call `forget`. */
   readonly isOwner?: boolean;
+  /** The threads that divide the limits among them. */
+  readonly threads?: number;
 }
 
 /** One for each thread that serves requests. */
 export class SeriesCache {
   readonly #generations: Generations;
   readonly #isOwner: boolean;
+  readonly #keysMax: number;
   #projects = new LruCache<ProjectId, ProjectSeries>(limits.projectsCachedMax);
   /** By project and first name of the list: a client sends the same list in each scan cycle. */
-  readonly #plans = new SizedCache<string, WritePlan>(limits.plannedSeriesMax);
+  readonly #plans: SizedCache<string, WritePlan>;
   readonly #counts = { used: 0, made: 0 };
   #lastFilterId = allSeries;
 
-  constructor(generations: Generations, { isOwner = true }: SeriesCacheOptions = {}) {
+  constructor(generations: Generations, { isOwner = true, threads = 1 }: SeriesCacheOptions = {}) {
     this.#generations = generations;
     this.#isOwner = isOwner;
+    this.#keysMax = Math.ceil(limits.seriesKeysCachedMax / threads);
+    this.#plans = new SizedCache(Math.ceil(limits.plannedSeriesMax / threads));
   }
 
   /** How many inserts used a stored plan, and how many plans were made. */
@@ -84,7 +89,11 @@ export class SeriesCache {
   of(projectId: ProjectId): ProjectSeries {
     const existing = this.#projects.get(projectId);
     if (existing !== undefined && (this.#isOwner || existing.isCurrent)) return existing;
-    const created = new ProjectSeries(this.#generations.of(projectId), this.#newFilterId, this.#isOwner);
+    const created = new ProjectSeries(this.#generations.of(projectId), {
+      newFilterId: this.#newFilterId,
+      isOwner: this.#isOwner,
+      keysMax: this.#keysMax,
+    });
     this.#projects.set(projectId, created);
     return created;
   }
@@ -158,11 +167,18 @@ const noFilters: readonly number[] = [];
 /** Callers with different rights that commonly share a series. */
 const filtersPerSeriesMax = 8;
 
+interface ProjectOptions {
+  readonly newFilterId: () => number;
+  readonly isOwner: boolean;
+  /** Names and ids that stay in memory. */
+  readonly keysMax: number;
+}
+
 /** The series of one project. */
 class ProjectSeries {
   readonly #generations: ProjectGenerations;
   /** Each series under its name and under its id. */
-  readonly #entries = new LruCache<SeriesKey, CachedSeries>(limits.seriesKeysCachedMax);
+  readonly #entries: LruCache<SeriesKey, CachedSeries>;
   #filterIds = new LruCache<string, number>(limits.rightsFiltersMax);
   #accessGeneration = 0;
   readonly #newFilterId: () => number;
@@ -170,8 +186,9 @@ class ProjectSeries {
   /** The generation of series when it was created. */
   readonly #created: number;
 
-  constructor(generations: ProjectGenerations, newFilterId: () => number, isOwner: boolean) {
+  constructor(generations: ProjectGenerations, { newFilterId, isOwner, keysMax }: ProjectOptions) {
     this.#generations = generations;
+    this.#entries = new LruCache(keysMax);
     this.#isOwner = isOwner;
     this.#newFilterId = newFilterId;
     this.#created = generations.series.state;
