@@ -50,17 +50,22 @@ export class Head {
   readonly #firstVersion: number;
   #changes: HeadChanges | undefined;
 
-  /** With `copied`, the head has the points of another one, in order, and its version. */
+  /** With `copied`, the head has the points of another one, in order, its first version and its changes. */
   constructor(
     series: number,
     kind: ValueKind,
     versions: HeadVersions,
-    copied?: { readonly version: number; readonly points: PointColumns },
+    copied?: {
+      readonly version: number;
+      readonly changes: HeadChanges | undefined;
+      readonly points: PointColumns;
+    },
   ) {
     this.series = series;
     this.kind = kind;
     this.#versions = versions;
     this.#firstVersion = copied?.version ?? versions.next();
+    this.#changes = copied?.changes;
     const { times, values } = copied?.points ?? noPointsOf(kind);
     this.#times = times;
     this.#values = values;
@@ -88,8 +93,9 @@ export class Head {
   }
 
   #changed(fromMs: number, toMs: number): void {
-    this.#changes ??= new HeadChanges();
-    this.#changes.add(this.#versions.next(), fromMs, toMs);
+    const version = this.#versions.next();
+    if (this.#changes === undefined) this.#changes = new HeadChanges(version, fromMs, toMs);
+    else this.#changes.add(version, fromMs, toMs);
   }
 
   /** Adds copies of the points with indexes in [from, to), in any order of time. */

@@ -115,3 +115,36 @@ it("a head that was not changed but by points at its end has its version, small 
   add(5, 6);
   assert.equal(heads.get(1)!.isUnchanged(version, 0, 10), false);
 });
+
+it("points that are sent again or come late leave a small head small", () => {
+  const heads = new Heads(numberKind, new HeadVersions(), () => true);
+  const add = (...points: (readonly [timeMs: number, value: number])[]) =>
+    heads.addRuns(
+      {
+        ...{ series: Float64Array.of(1), ends: Uint32Array.of(points.length) },
+        ...{ times: Float64Array.from(points, ([timeMs]) => timeMs) },
+        values: Float64Array.from(points, ([, value]) => value),
+      },
+      () => {},
+    );
+  add([10, 1], [20, 2], [30, 3], [40, 4], [50, 5]);
+  const { version } = heads.get(1)!;
+  add([50, 5]);
+  add([10, 1], [20, 2], [30, 3], [40, 4], [50, 5]);
+  assert.deepEqual([heads.get(1)!.version, heads.points], [version, 5]);
+  add([50, 6]);
+  assert.equal(heads.get(1)!.isUnchanged(version, 0, 100), false);
+  assert.equal(heads.get(1)!.isUnchanged(version, 0, 50), true);
+  const { version: overwritten } = heads.get(1)!;
+  add([60, 7], [25, 8], [5, 9]);
+  for (const [startMs, isUnchanged] of [
+    [0, false],
+    [20, false],
+    [26, true],
+  ] as const)
+    assert.equal(heads.get(1)!.isUnchanged(overwritten, startMs, 100), isUnchanged, String(startMs));
+  const { times: ms, values } = heads.get(1)!.points();
+  assert.deepEqual([...ms], [5, 10, 20, 25, 30, 40, 50, 60]);
+  assert.deepEqual([...values], [9, 1, 2, 8, 3, 4, 6, 7]);
+  assert.deepEqual([heads.largeCount, heads.points], [0, 8]);
+});

@@ -1,5 +1,5 @@
-// The heads of a shard with one kind of values. A head with few points is in `SmallHeads`, until it gets
-// more, late ones, or a change; then it is a `Head`.
+// The heads of a shard with one kind of values. A head with few numbers is in `SmallHeads` until it gets
+// more, or loses some; then it is a `Head`.
 import { numberKind, type PointValues, type ValueKind } from "../point-columns.ts";
 import type { PointRuns, SeriesId } from "../points.ts";
 import { Head, type HeadVersions } from "./head.ts";
@@ -25,7 +25,7 @@ export class Heads {
   readonly #kind: ValueKind;
   readonly #versions: HeadVersions;
   readonly #isOwnSeries: (series: SeriesId) => boolean;
-  readonly #small = new SmallHeads();
+  readonly #small: SmallHeads;
   /** The other heads. */
   readonly #large = new Map<SeriesId, Head>();
   #cachedRuns: CachedRuns = { series: [], places: [] };
@@ -33,6 +33,7 @@ export class Heads {
   constructor(kind: ValueKind, versions: HeadVersions, isOwnSeries: (series: SeriesId) => boolean) {
     this.#kind = kind;
     this.#versions = versions;
+    this.#small = new SmallHeads(versions);
     this.#isOwnSeries = isOwnSeries;
   }
 
@@ -115,7 +116,7 @@ export class Heads {
   }
 
   #open(series: SeriesId): Place {
-    if (this.#kind === numberKind) return this.#small.open(series, this.#versions.next());
+    if (this.#kind === numberKind) return this.#small.open(series);
     const head = new Head(series, this.#kind, this.#versions);
     this.#large.set(series, head);
     return head;
@@ -134,7 +135,12 @@ export class Heads {
   }
 
   #copyOf(series: SeriesId, slot: number): Head {
-    const copied = { version: this.#small.versionOf(slot), points: this.#small.pointsOf(slot) };
+    const small = this.#small;
+    const copied = {
+      version: small.versionOf(slot),
+      changes: small.changesOf(slot),
+      points: small.pointsOf(slot),
+    };
     return new Head(series, this.#kind, this.#versions, copied);
   }
 

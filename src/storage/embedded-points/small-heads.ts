@@ -9,6 +9,8 @@
 // Slots and cells are numbered, and are in segments of a fixed size: growth copies nothing. Freed ones are
 // used again. When no head is left, the memory is freed.
 import type { PointColumns, SeriesId } from "../points.ts";
+import type { HeadVersions } from "./head.ts";
+import { HeadChanges } from "./head-changes.ts";
 import { SlotIndex } from "./slot-index.ts";
 
 /** A head with more points has columns of its own. */
@@ -45,9 +47,16 @@ export class SmallHeads {
   #cellCount = 0;
   readonly #freeSlots: number[] = [];
   readonly #index = new SlotIndex((slot) => this.#slotSegment(slot).series[inSegment(slot)]!);
+  readonly #versions: HeadVersions;
+  /** By slot, of the few heads that have changed other than by additions at their end. */
+  readonly #changes = new Map<number, HeadChanges>();
   #freeCell = none;
   #heads = 0;
   #points = 0;
+
+  constructor(versions: HeadVersions) {
+    this.#versions = versions;
+  }
 
   /** Number of points in all of them. */
   get points(): number {
@@ -73,11 +82,11 @@ export class SmallHeads {
   }
 
   /** A slot for a series without points, which has none yet. */
-  open(series: SeriesId, version: number): number {
+  open(series: SeriesId): number {
     const slot = this.#freeSlots.pop() ?? this.#newSlot();
     const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
     segment.series[at] = series;
-    segment.versions[at] = version;
+    segment.versions[at] = this.#versions.next();
     segment.counts[at] = 0;
     segment.firstCells[at] = none;
     segment.lastCells[at] = none;
@@ -91,35 +100,45 @@ export class SmallHeads {
     return this.#slots[slot >>> segmentBits]?.series[inSegment(slot)] === series;
   }
 
+  /** The first version of the head. */
   versionOf(slot: number): number {
     return this.#slotSegment(slot).versions[inSegment(slot)]!;
   }
 
+  /** The changes of the head other than additions at its end. */
+  changesOf(slot: number): HeadChanges | undefined {
+    return this.#changes.get(slot);
+  }
+
   /**
-   * Adds the points with indexes in [from, to). Returns false, and adds none, when they are too many, or not
-   * in order after those of the head.
+   * Adds the points with indexes in [from, to), in any order of time. Returns false, and adds none, when they
+   * are too many.
    */
   add(slot: number, { times, values }: PointColumns, from: number, to: number): boolean {
     const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
     const count = segment.counts[at]!;
     if (count + to - from > pointsMax) return false;
     let lastMs = count === 0 ? -Infinity : this.#lastTimeOf(segment.lastCells[at]!, count);
+    let [changedFromMs, changedToMs] = [Infinity, -Infinity];
     for (let index = from; index < to; index++) {
-      if (!(times[index]! > lastMs)) return false;
-      lastMs = times[index]!;
+      const [timeMs, value] = [times[index]!, values[index] as number];
+      if (timeMs > lastMs) {
+        this.#append(segment, at, timeMs, value);
+        lastMs = timeMs;
+      } else if (this.#insert(segment, at, timeMs, value)) {
+        changedFromMs = Math.min(changedFromMs, timeMs);
+        changedToMs = Math.max(changedToMs, timeMs);
+      }
     }
-    for (let index = from; index < to; index++) {
-      const inCell = (count + index - from) % cellPoints;
-      if (inCell === 0) this.#addCell(segment, at);
-      const cell = segment.lastCells[at]!;
-      const { times: ownTimes, values: ownValues } = this.#cellSegment(cell);
-      const place = inSegment(cell) * cellPoints + inCell;
-      ownTimes[place] = times[index]!;
-      ownValues[place] = values[index] as number;
-    }
-    segment.counts[at] = count + to - from;
-    this.#points += to - from;
+    if (changedFromMs <= changedToMs) this.#changed(slot, changedFromMs, changedToMs);
     return true;
+  }
+
+  #changed(slot: number, fromMs: number, toMs: number): void {
+    const version = this.#versions.next();
+    const changes = this.#changes.get(slot);
+    if (changes === undefined) this.#changes.set(slot, new HeadChanges(version, fromMs, toMs));
+    else changes.add(version, fromMs, toMs);
   }
 
   /** Copies of the points. */
@@ -146,6 +165,7 @@ export class SmallHeads {
     this.#points -= segment.counts[at]!;
     this.#heads -= 1;
     this.#index.remove(segment.series[at]!);
+    this.#changes.delete(slot);
     segment.series[at] = noSeries;
     if (this.#heads === 0) {
       this.#freeAll();
@@ -166,6 +186,43 @@ export class SmallHeads {
     this.#freeSlots.length = 0;
     this.#freeCell = none;
     this.#index.clear();
+  }
+
+  #append(segment: SlotSegment, at: number, timeMs: number, value: number): void {
+    const count = segment.counts[at]!;
+    const inCell = count % cellPoints;
+    if (inCell === 0) this.#addCell(segment, at);
+    const cell = segment.lastCells[at]!;
+    const { times, values } = this.#cellSegment(cell);
+    const place = inSegment(cell) * cellPoints + inCell;
+    times[place] = timeMs;
+    values[place] = value;
+    segment.counts[at] = count + 1;
+    this.#points += 1;
+  }
+
+  /**
+   * Inserts a point that is not after all others, or overwrites the one with its time. Returns false if the
+   * head has this point already, as when a client sends a request again.
+   */
+  #insert(segment: SlotSegment, at: number, timeMs: number, value: number): boolean {
+    let [movedMs, moved] = [timeMs, value];
+    let left = segment.counts[at]!;
+    for (let cell = segment.firstCells[at]!; left > 0; left -= cellPoints) {
+      const { times, values, next } = this.#cellSegment(cell);
+      const first = inSegment(cell) * cellPoints;
+      for (let place = first; place < first + Math.min(left, cellPoints); place++) {
+        const [ownMs, own] = [times[place]!, values[place]!];
+        if (ownMs < movedMs) continue;
+        times[place] = movedMs;
+        values[place] = moved;
+        if (ownMs === movedMs) return !Object.is(own, moved);
+        [movedMs, moved] = [ownMs, own];
+      }
+      cell = next[inSegment(cell)]!;
+    }
+    this.#append(segment, at, movedMs, moved);
+    return true;
   }
 
   #lastTimeOf(lastCell: number, count: number): number {
