@@ -1,8 +1,7 @@
 // The part of W2 and W8 that no server avoids: the same requests by the same client to Node's HTTP server
 // without a product (null-server.ts), and with one write to a journal.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inFreshFolder } from "./folders.ts";
 import { type Connection, drive, expectSuccess, openConnections } from "./http.ts";
 import { freePort, processorSeconds, type Started, startProcess, stopProcess } from "./process.ts";
 import { type Figures, type Prepared, percentile, timesOf } from "./workloads.ts";
@@ -30,11 +29,16 @@ interface Server {
   readonly connections: readonly Connection[];
 }
 
-async function withServer<Result>(
+const withServer = <Result>(
+  hasJournal: boolean,
+  work: (server: Server) => Promise<Result>,
+): Promise<Result> => inFreshFolder((folder) => onServerIn(folder, hasJournal, work));
+
+async function onServerIn<Result>(
+  folder: string,
   hasJournal: boolean,
   work: (server: Server) => Promise<Result>,
 ): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
   const port = await freePort();
   const journal = hasJournal ? [join(folder, "journal")] : [];
   const command = [process.execPath, program, String(port), ...journal] as const;
@@ -45,7 +49,6 @@ async function withServer<Result>(
   } finally {
     for (const one of connections) one.close();
     await stopProcess(started);
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,10 +1,9 @@
 // Servers over PostgreSQL and ClickHouse: processor time of one, two and four servers, calls of records
 // beside SQLite, and reads of many series whose points ClickHouse generates itself.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { startPostgres, statement } from "../test/support/postgres.ts";
+import { temporaryFolder } from "./folders.ts";
 import { generateScans, seed, startMs } from "./generate.ts";
 import { type Connection, drive, expectSuccess, openConnections, type RequestBytes } from "./http.ts";
 import { processorSeconds, processorSecondsOfChildren, stopProcess } from "./process.ts";
@@ -141,8 +140,8 @@ async function onCluster<Result>(count: number, work: Work<Result>): Promise<Res
 }
 
 function folderOf(all: AsyncDisposableStack): string {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
-  all.defer(() => rmSync(folder, { recursive: true, force: true }));
+  const { folder, remove } = temporaryFolder();
+  all.defer(remove);
   return folder;
 }
 

@@ -30,7 +30,8 @@ export async function startProcess(
     cwd: settings.folder,
   });
   const killWithUs = () => child.kill("SIGKILL");
-  process.once("exit", killWithUs);
+  // First: the folders of servers are deleted at the exit too.
+  process.prependOnceListener("exit", killWithUs);
   let ended: string | undefined;
   child.once("exit", () => process.off("exit", killWithUs));
   child.once("error", (problem) => (ended = problem.message));
