@@ -1,8 +1,7 @@
 // W20: the start of a server, and its first requests of each kind beside those that follow.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { inFreshFolder } from "./folders.ts";
 import { generateScans, generateSeries, seed, startMs } from "./generate.ts";
 import { Connection, drive, expectSuccess, type RequestBytes, requestBytes } from "./http.ts";
 import { stopProcess } from "./process.ts";
@@ -15,11 +14,13 @@ const pointsPerSeries = 20_000;
 const pointsPerWrite = 1_000;
 const scannedCount = 1_000;
 const records = 1_000;
-/** From the first response to the first measured request. */
+/** From the first response to the first measured request. Threads compile their code meanwhile. */
 const idleMs = 1_000;
 const firstCount = 10;
 /** Requests of one kind to one server; the last 20 are those around the hundredth. */
 const requestCount = 110;
+/** With those to a server that was not idle before. */
+const allCount = requestCount + firstCount;
 const lastCount = 20;
 /** Starts without stored compiled code. */
 const coldStarts = 3;
@@ -28,8 +29,8 @@ const frames = { aggregates: ["avg"], granularity: "1h", limit: 2000 };
 
 /** The request number `at` of each kind. */
 function requestsOf(): Readonly<Record<FirstKind, (at: number) => RequestBytes>> {
-  const series = generateSeries(seriesCount, pointsPerSeries + requestCount * pointsPerWrite, seed);
-  const scans = generateScans(scannedCount, requestCount, seed);
+  const series = generateSeries(seriesCount, pointsPerSeries + allCount * pointsPerWrite, seed);
+  const scans = generateScans(scannedCount, allCount, seed);
   const names = series.map((one) => one.name);
   const scanned = names.concat(Array.from({ length: scannedCount - seriesCount }, (_, i) => `scan${i}`));
   const [first] = series as [(typeof series)[0]];
@@ -58,24 +59,31 @@ function requestsOf(): Readonly<Record<FirstKind, (at: number) => RequestBytes>>
   };
 }
 
-/** One round: a server per kind, all after each other on one data folder, which the first start fills. */
-export async function measureFirstRequests(): Promise<Figures> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
-  try {
+/**
+ * One round: two servers per kind, all after each other on one data folder, which the first start fills. One
+ * is idle before the first request, the other gets it at once.
+ */
+export const measureFirstRequests = (): Promise<Figures> =>
+  inFreshFolder(async (folder) => {
     await onServer(folder, {}, fill);
     const starts: number[] = [];
     const figures: Record<string, number> = {};
     for (const [kind, requestAt] of Object.entries(requestsOf())) {
-      const { startMs, times } = await onServer(folder, {}, async (running, startMs) => {
-        await pause(idleMs);
-        return { startMs, times: await timesOf(running, requestAt) };
-      });
-      starts.push(startMs);
+      const timesAfter = (waitMs: number, requests: readonly RequestBytes[]) =>
+        onServer(folder, {}, async (running, startMs) => {
+          starts.push(startMs);
+          await pause(waitMs);
+          return await timesOf(running, requests);
+        });
+      const requests = Array.from({ length: allCount }, (_, at) => requestAt(at));
+      const times = await timesAfter(idleMs, requests.slice(0, requestCount));
       const usual = percentile(times.slice(-lastCount), 0.5);
-      const first = times.slice(0, firstCount);
-      figures[`W20first${kind}`] = first[0]!;
+      const atOnce = await timesAfter(0, requests.slice(requestCount));
+      figures[`W20first${kind}`] = times[0]!;
       figures[`W20usual${kind}`] = usual;
-      figures[`W20ratio${kind}`] = first.reduce((sum, one) => sum + one, 0) / firstCount / usual;
+      figures[`W20ratio${kind}`] = meanOf(times.slice(0, firstCount)) / usual;
+      figures[`W20once${kind}`] = atOnce[0]!;
+      figures[`W20onceRatio${kind}`] = meanOf(atOnce) / usual;
     }
     const cold: number[] = [];
     for (let i = 0; i < coldStarts; i++) {
@@ -84,10 +92,9 @@ export async function measureFirstRequests(): Promise<Figures> {
     }
     const seconds = (times: readonly number[]) => percentile(times, 0.5) / 1000;
     return { ...figures, W20start: seconds(starts), W20cold: seconds(cold) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
+  });
+
+const meanOf = (times: readonly number[]) => times.reduce((sum, one) => sum + one, 0) / times.length;
 
 /** Starts a server, and passes the time until its first response to a client with a key. */
 async function onServer<Result>(
@@ -124,8 +131,7 @@ async function fill(running: Running): Promise<void> {
 }
 
 /** Milliseconds of each request, one after the other over a new connection. */
-async function timesOf(running: Running, requestAt: (at: number) => RequestBytes): Promise<number[]> {
-  const requests = Array.from({ length: requestCount }, (_, at) => requestAt(at));
+async function timesOf(running: Running, requests: readonly RequestBytes[]): Promise<number[]> {
   const connection = await Connection.open(running.port);
   const times: number[] = [];
   for (const request of requests) {

@@ -44,29 +44,61 @@ export async function measure(
 
 /** All reads but the first of a kind repeat it, so that a cache of results serves them. */
 async function readFigures(
-  { rows }: System,
+  system: System,
   connections: readonly Connection[],
   prepared: Prepared,
-  { reads }: Scale,
+  scale: Scale,
 ): Promise<Figures> {
-  const [connection] = connections;
-  if (!connection) throw new Error("a connection is open");
-  const p50 = async (request: RequestBytes, count: number, whole?: (body: Buffer) => boolean) => {
-    const { body } = expectSuccess(await connection.send(request));
-    if (whole && !whole(body)) throw new Error(`a response is incomplete: ${body.toString("utf8", 0, 300)}`);
-    return percentile(await timesOf(count, async () => expectSuccess(await connection.send(request))), 0.5);
-  };
-  const { hours, raw } = prepared;
-  const about = (found: number, expected: number) => Math.abs(found - expected) <= 1;
+  const [connection] = connections as [Connection];
+  const { rows } = system;
+  const { raw } = prepared;
+  const { reads } = scale;
+  const results = await resultFigures(system, connection, prepared.cached, { ...scale, ...prepared });
+  const points = (size: "10k" | "100k") => (body: Buffer) => isAbout(rows.raw(body), raw[size].points);
   return {
-    W4: await p50(prepared.average, reads, (body) => about(rows.hourlyAverage(body), hours)),
-    W5: await p50(prepared.frame, Math.ceil(reads / 5), (body) => rows.frame(body) >= hours - 1),
-    W6a: await p50(raw["10k"].request, reads, (body) => about(rows.raw(body), raw["10k"].points)),
-    W6b: await p50(raw["100k"].request, Math.ceil(reads / 5), (body) =>
-      about(rows.raw(body), raw["100k"].points),
-    ),
-    W8a: await p50(prepared.latest, reads * 2),
+    ...{ W4cached: results.average, W5cached: results.frame },
+    W6a: await p50Of(connection, { request: raw["10k"].request, count: reads, isWhole: points("10k") }),
+    W6b: await p50Of(connection, {
+      ...{ request: raw["100k"].request, count: Math.ceil(reads / 5), isWhole: points("100k") },
+    }),
+    W8a: await p50Of(connection, { request: prepared.latest, count: reads * 2 }),
   };
+}
+
+/** The median times of the average and of the frame. */
+async function resultFigures(
+  { rows }: System,
+  connection: Connection,
+  { average, frame }: Prepared["cached"],
+  { reads, hours }: Pick<Scale, "reads"> & Pick<Prepared, "hours">,
+): Promise<{ readonly average: number; readonly frame: number }> {
+  const isAverage = (body: Buffer) => isAbout(rows.hourlyAverage(body), hours);
+  const isFrame = (body: Buffer) => rows.frame(body) >= hours - 1;
+  return {
+    average: await p50Of(connection, { request: average, count: reads, isWhole: isAverage }),
+    frame: await p50Of(connection, { request: frame, count: Math.ceil(reads / 5), isWhole: isFrame }),
+  };
+}
+
+const isAbout = (found: number, expected: number) => Math.abs(found - expected) <= 1;
+
+interface Repeated {
+  readonly request: RequestBytes;
+  readonly count: number;
+  readonly isWhole?: (body: Buffer) => boolean;
+}
+
+/** The median time of a request between two whose responses are checked: a cache must not cut them. */
+async function p50Of(connection: Connection, { request, count, isWhole }: Repeated): Promise<number> {
+  const check = async () => {
+    const { body } = expectSuccess(await connection.send(request));
+    if (isWhole?.(body) === false)
+      throw new Error(`a response is incomplete: ${body.toString("utf8", 0, 300)}`);
+  };
+  await check();
+  const times = await timesOf(count, async () => expectSuccess(await connection.send(request)));
+  await check();
+  return percentile(times, 0.5);
 }
 
 /** Times one request for all series; the first response is checked for completeness. */
@@ -84,7 +116,8 @@ async function latestTimes(
 
 /**
  * The first read of each of some series by a server that has just started: its own caches are empty, those of
- * the operating system are not. Later reads of the same kinds are those of `measure`.
+ * the operating system are not. Each kind reads other series, so that no read finds blocks that another kind
+ * has read. Later reads of the same kinds are those of `measure`.
  */
 export async function measureFirstPass(running: Running, { firstPass }: Prepared): Promise<Partial<Figures>> {
   const [connection] = (await openConnections(running.port, 1)) as [Connection];
@@ -104,7 +137,7 @@ export async function measureFirstPass(running: Running, { firstPass }: Prepared
   }
 }
 
-/** W4 and W5 by a server without a cache of results. */
+/** W4 and W5 by a server, or with requests, without a cache of results. */
 export async function measureUncached(
   system: System,
   running: Running,
@@ -113,8 +146,11 @@ export async function measureUncached(
 ): Promise<Partial<Figures>> {
   const connections = await openConnections(running.port, 1);
   try {
-    const { W4, W5 } = await readFigures(system, connections, prepared, scale);
-    return { W4bare: W4!, W5bare: W5! };
+    const { average, frame } = await resultFigures(system, connections[0]!, prepared.uncached, {
+      ...scale,
+      ...prepared,
+    });
+    return { W4: average, W5: frame };
   } finally {
     for (const one of connections) one.close();
   }

@@ -1,7 +1,5 @@
 // `npm run bench`: measures Millrace, with --peers also the databases of Debian, and prints the table.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureClientCost } from "./client-cost.ts";
 import { clusterParts, fullCluster, measureCluster, quickCluster } from "./cluster.ts";
@@ -10,6 +8,7 @@ import { fullConnectors, measureConnectors, quickConnectors } from "./connectors
 import { consoleParts, measureConsole } from "./console/console.ts";
 import { fullFairness, measureFairness, quickFairness } from "./fairness.ts";
 import { measureFirstRequests } from "./first-requests.ts";
+import { inFreshFolder } from "./folders.ts";
 import {
   fullInterference,
   measureBackupInterference,
@@ -233,7 +232,7 @@ function refuseUnknown(names: readonly string[], known: readonly string[]): void
 const clusterScale = options.quick ? quickCluster : fullCluster;
 
 /** Ratios to ClickHouse alone. */
-const clusterBars = { W1: 0.7, W2: 0.7, W4: 1.3, W5: 1.3, W6a: 1.3, W6b: 1.3 };
+const clusterBars = { W1: 0.7, W2: 0.7, W4cached: 1.3, W5cached: 1.3, W6a: 1.3, W6b: 1.3 };
 
 const heading = () =>
   (options.cluster ? "Datapoints in ClickHouse: " : "") +
@@ -295,16 +294,16 @@ async function pointsOf(system: System, prepared: Prepared, scale: Scale): Promi
   });
 }
 
-/** On one data folder: a new server, one that has restarted, and one without a cache of results. */
+/** On one data folder: a new server, one that has restarted, and one that caches no results. */
 async function figuresIn(folder: string, system: System, prepared: Prepared, scale: Scale): Promise<Figures> {
   const figures = await whileRunning(system, folder, (one) => measure(system, one, prepared, scale));
   if (options.cluster) return figures;
   const first = await whileRunning(system, folder, (one) => measureFirstPass(one, prepared));
   const { uncached: start } = system;
-  const bare = start
+  const uncached = start
     ? await whileRunning({ start }, folder, (one) => measureUncached(system, one, prepared, scale))
-    : { W4bare: figures.W4!, W5bare: figures.W5! };
-  return { ...figures, ...first, ...bare };
+    : { W4: figures.W4cached!, W5: figures.W5cached! };
+  return { ...figures, ...first, ...uncached };
 }
 
 async function linesOf(system: System, scale: Scale): Promise<Figures> {
@@ -340,15 +339,6 @@ interface Startable<One extends Running> {
   start(folder: string): Promise<One>;
 }
 
-async function inFreshFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
-  try {
-    return await work(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 async function whileRunning<One extends Running, Result>(
   system: Startable<One>,
   folder: string,
@@ -362,7 +352,7 @@ async function whileRunning<One extends Running, Result>(
   }
 }
 
-// A signal ends the measured servers too.
+// A signal ends the measured servers too, and deletes their folders.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(1));
 
 if (options.help) console.log(usage);

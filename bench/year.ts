@@ -107,9 +107,9 @@ async function knownReads(running: Running, year: Year, { days, reads }: YearSca
 async function coldReads(running: Running, ranges: ColdRanges, reads: number): Promise<ReadFigures> {
   const connection = await Connection.open(running.port);
   for (let i = 0; i < warmUps; i++) ranges.check(expectSuccess(await connection.send(ranges.next())).body);
-  const asked = Array.from({ length: reads }, () => ranges.next()).values();
+  const requests = Array.from({ length: reads }, () => ranges.next()).values();
   const figures = await figuresOf(running, reads, async () =>
-    expectSuccess(await connection.send(asked.next().value!)),
+    expectSuccess(await connection.send(requests.next().value!)),
   );
   connection.close();
   return figures;

@@ -90,8 +90,10 @@ export interface System {
   readonly requests: Requests;
   readonly rows: RowCounters;
   readonly lineProtocol?: LineProtocol;
-  /** The same system without caches of results, if that is not its usual state here. */
+  /** A server that serves `requests` without a cache of results, if the system has such a cache. */
   readonly uncached?: (folder: string) => Promise<Running>;
+  /** Requests that its cache of results may serve, if `requests` bypass it. */
+  readonly cachedRequests?: Pick<Requests, "hourlyAverage" | "frame">;
   /** The same system with writes on disk, if it does not sync them. */
   readonly synced?: {
     /** What clients wait for after a response. */

@@ -4,7 +4,7 @@ import { requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
 import { packageVersion } from "./debian.ts";
 import { groupedSync } from "./file-system-sync.ts";
-import { beginningOf, linesIn, occurrences, type Running, type System } from "./system.ts";
+import { beginningOf, linesIn, occurrences, type Running, type System, type Window } from "./system.ts";
 
 const get = (path: string, query: Readonly<Record<string, string>>) =>
   requestBytes({ method: "GET", path: `${path}?${new URLSearchParams(query)}` });
@@ -12,6 +12,18 @@ const get = (path: string, query: Readonly<Record<string, string>>) =>
 const rollups = ["avg", "min", "max", "count", "sum", "first", "last", "stddev", "stdvar", "range"];
 
 const seconds = (timeMs: number) => String(timeMs / 1000);
+
+/** Of the cache of results. */
+const bypass = { nocache: "1" };
+
+const averageOf = (selector: string) => `avg_over_time(bench{${selector}}[1h])`;
+const one = (name: string) => averageOf(`s="${name}"`);
+const all = (names: readonly string[]) => averageOf(`s=~"${names.join("|")}"`);
+
+const hourly = (query: string, { startMs, endMs }: Window, more: Readonly<Record<string, string>> = {}) =>
+  get("/api/v1/query_range", {
+    ...{ query, start: seconds(startMs + 3_600_000), end: seconds(endMs), step: "1h", ...more },
+  });
 
 export const victoriaMetrics: System = {
   name: "VictoriaMetrics",
@@ -26,8 +38,13 @@ export const victoriaMetrics: System = {
       "and for a sync of the file system",
     async start(folder) {
       const running = await start(folder);
+      const { port } = running;
+      const settle = async () => {
+        await get200(port, "/snapshot/delete_all");
+        await running.settle();
+      };
       // After /internal/force_flush alone, kill -9 still lost all points.
-      return { ...running, sync: groupedSync(running, () => get200(running.port, "/snapshot/create")) };
+      return { ...running, settle, sync: groupedSync(running, () => get200(port, "/snapshot/create")) };
     },
   },
   requests: {
@@ -43,22 +60,8 @@ export const victoriaMetrics: System = {
       const lines = names.map((name, i) => `bench{s="${name}"} ${values[i]} ${timeMs}\n`);
       return requestBytes({ method: "POST", path: "/api/v1/import/prometheus", body: lines.join("") });
     },
-    hourlyAverage: (name, { startMs, endMs }) =>
-      get("/api/v1/query_range", {
-        query: `avg_over_time(bench{s="${name}"}[1h])`,
-        start: seconds(startMs + 3_600_000),
-        end: seconds(endMs),
-        step: "1h",
-        nocache: "1",
-      }),
-    frame: (names, { startMs, endMs }) =>
-      get("/api/v1/query_range", {
-        query: `avg_over_time(bench{s=~"${names.join("|")}"}[1h])`,
-        start: seconds(startMs + 3_600_000),
-        end: seconds(endMs),
-        step: "1h",
-        nocache: "1",
-      }),
+    hourlyAverage: (name, window) => hourly(one(name), window, bypass),
+    frame: (names, window) => hourly(all(names), window, bypass),
     raw: (name, { startMs, endMs }) =>
       get("/api/v1/export", {
         "match[]": `bench{s="${name}"}`,
@@ -72,7 +75,7 @@ export const victoriaMetrics: System = {
         start: seconds(startMs + bucketMs),
         end: seconds(endMs),
         step: `${bucketMs}ms`,
-        nocache: "1",
+        ...bypass,
       });
     },
     bucketFrame: (names, { window: { startMs, endMs }, bucketMs }) =>
@@ -81,11 +84,17 @@ export const victoriaMetrics: System = {
         start: seconds(startMs + bucketMs),
         end: seconds(endMs),
         step: `${bucketMs}ms`,
-        nocache: "1",
+        ...bypass,
       }),
     latest: (name, lastMs) => get("/api/v1/query", { query: `bench{s="${name}"}`, time: seconds(lastMs) }),
     latestOfMany: (names, lastMs) =>
       get("/api/v1/query", { query: `bench{s=~"${beginningOf(names)}.*"}`, time: seconds(lastMs) }),
+  },
+  // The cache is in every server; only requests bypass it.
+  uncached: start,
+  cachedRequests: {
+    hourlyAverage: (name, window) => hourly(one(name), window),
+    frame: (names, window) => hourly(all(names), window),
   },
   rows: {
     hourlyAverage: (body) => occurrences(body, '"]'),
@@ -94,14 +103,7 @@ export const victoriaMetrics: System = {
   },
   lineProtocol: {
     write: (lines) => requestBytes({ method: "POST", path: "/write?precision=ms", body: lines }),
-    panel: (name, { startMs, endMs }) =>
-      get("/api/v1/query_range", {
-        query: `${overTime[name]}_over_time(bench_v[1h])`,
-        start: seconds(startMs + 3_600_000),
-        end: seconds(endMs),
-        step: "1h",
-        nocache: "1",
-      }),
+    panel: (name, window) => hourly(`${overTime[name]}_over_time(bench_v[1h])`, window),
     seriesIn: (body) => occurrences(body, '"metric"'),
   },
 };
