@@ -2,10 +2,10 @@
 // request.
 //
 // A machine with two cores cannot show the rate of many. The second table has what limits it there: the
-// processor time of the main thread for a request that a front thread has received. The last one computes
-// rates from it.
+// processor time of the main thread, of the front threads and of all others for a request that a front thread
+// has received. The last one computes rates from them.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request as send } from "node:http";
 import { generateScans, seed } from "./generate.ts";
 import { openConnections, type RequestBytes } from "./http.ts";
@@ -29,10 +29,12 @@ type OnFresh = <Result>(system: System, work: (running: Running) => Promise<Resu
 const scannedSeries = 1_000;
 const names = Array.from({ length: scannedSeries }, (_, at) => `scan${at}`);
 /** Front threads: none and one in the first table, two in the others. */
-const [alone, beside, fronts] = [0, 1, 2];
+const [alone, beside, frontCount] = [0, 1, 2];
 
-/** Cores for which the last table computes rates. */
+/** Cores for which the last table computes rates, and the threads that a server has there by default. */
 const computedCores = [4, 8, 16, 64];
+export const frontThreads = (cores: number) => Math.min(cores - 1, 7);
+const shardsOn = (cores: number) => Math.min(cores, 16);
 
 /** Three tables, of one round. */
 export async function measureThreads(onFresh: OnFresh, scale: ThreadsScale): Promise<string> {
@@ -45,7 +47,7 @@ export async function measureThreads(onFresh: OnFresh, scale: ThreadsScale): Pro
         costs,
       });
     }
-  const main = await onFresh(withThreads(fronts!), (running) => mainThreadOf(running, scale));
+  const main = await onFresh(withThreads(frontCount!), (running) => mainThreadOf(running, scale));
   return [ratesTable(runs), limitsTable(main), computedTable(main)].join("\n\n");
 }
 
@@ -108,40 +110,55 @@ function ratesTable(runs: readonly Run[]): string {
 /** In microseconds a request. */
 interface ThreadCost {
   readonly main: number;
-  /** Of all threads together. */
-  readonly all: number;
+  /** Of the front threads together. */
+  readonly front: number;
+  /** Of all other threads together: shards, and those of Node. */
+  readonly others: number;
 }
 type ThreadCosts = Readonly<Record<string, ThreadCost>>;
 
 function limitsTable(costs: ThreadCosts): string {
-  const lines = Object.entries(costs).map(([kind, { main, all }]) => {
-    const most = main < 1 ? "not by it" : figure(1e6 / main);
-    return `| ${kind} | ${main.toFixed(1)} | ${all.toFixed(0)} | ${most} |`;
+  const lines = Object.entries(costs).map(([kind, { main, front, others }]) => {
+    const cells = [main, front, others].map((one) => one.toFixed(1));
+    return `| ${[kind, ...cells, figure(1e6 / main), figure(1e6 / front)].join(" | ")} |`;
   });
   return [
-    "| A request that a front thread receives | us of the main thread | us of all threads | " +
-      "by the main thread at most, requests/s |",
-    "|---|---|---|---|",
+    "| A request that a front thread receives | us of the main thread | us of the front thread | " +
+      "us of the shards and all other threads | requests/s that the main thread allows | " +
+      "requests/s of one front thread |",
+    "|---|---|---|---|---|---|",
     ...lines,
   ].join("\n");
 }
 
-/** The main thread serves one request at a time, the other threads as many as there are cores. */
+/** Each thread is busy for at most a second a second, and all of them together for one of each core. */
+function boundOf({ main, front, others }: ThreadCost, cores: number): string {
+  const bounds = [
+    ["main thread", 1e6 / main],
+    ["front threads", (frontThreads(cores) * 1e6) / front],
+    ["shards", (shardsOn(cores) * 1e6) / others],
+    ["cores", (cores * 1e6) / (main + front + others)],
+  ] as const;
+  const [what, rate] = bounds.reduce((least, one) => (one[1] < least[1] ? one : least));
+  return `${figure(rate)}, ${what}`;
+}
+
 function computedTable(costs: ThreadCosts): string {
-  const lines = Object.entries(costs).map(([kind, { main, all }]) => {
-    const cells = computedCores.map((cores) => {
-      const [byMain, byCores] = [1e6 / main, (cores * 1e6) / all];
-      return `${figure(Math.min(byMain, byCores))}${byMain < byCores ? ", main thread" : ""}`;
-    });
-    return `| ${[kind, ...cells].join(" | ")} |`;
-  });
+  const lines = Object.entries(costs).map(
+    ([kind, cost]) => `| ${[kind, ...computedCores.map((cores) => boundOf(cost, cores))].join(" | ")} |`,
+  );
+  const titles = computedCores.map(
+    (cores) => `${cores} cores: ${frontThreads(cores)} front threads, ${shardsOn(cores)} shards`,
+  );
   return [
-    "**Computed, not measured**, from the two columns of microseconds above: requests/s of a server on",
-    "machines with more cores, a front thread for each, and clients on other machines. The rate is that of",
-    'all cores, or, with "main thread", the one at which the main thread is busy all the time: the serial',
-    "part of each request. The speed of the disk and of the network is not in it, nor is waiting for memory.",
+    "**Computed, not measured**, from the microseconds above: requests/s of a server with default settings",
+    "on machines with more cores, and clients on other machines. Each rate has the threads that bound it,",
+    "because they are busy all the time: the main thread, which is one, the front threads, at most 7 by",
+    "default, the shards, at most 16, or all cores. Time of Node's own threads counts as time of shards.",
+    "The load is spread evenly. The speed of the disk and of the network is not in it, nor is waiting for",
+    "memory, which cores share.",
     "",
-    `| requests/s, computed | ${computedCores.map((cores) => `${cores} cores`).join(" | ")} |`,
+    `| ${["requests/s, computed", ...titles].join(" | ")} |`,
     `|${"---|".repeat(computedCores.length + 1)}`,
     ...lines,
   ].join("\n");
@@ -188,18 +205,35 @@ async function mainThreadOf(running: Running, scale: ThreadsScale): Promise<Thre
   const { reads, scans } = await requestsOf(running, scale);
   const clients = await clientsOfFronts(running);
   const costs: Record<string, ThreadCost> = {};
-  const measure = async (what: string, requests: readonly RequestBytes[]) => {
-    const [before, allBefore] = [mainThreadSeconds(running), processorSeconds(running.started)];
+  let fronts: readonly string[] | undefined;
+  const send = async (requests: readonly RequestBytes[], count = requests.length) => {
     let sent = 0;
-    await Promise.all(
-      clients.map(async (client) => {
-        for (let at = 0; at < scale.requests; at++, sent++) await client(requests[sent % requests.length]!);
-      }),
-    );
-    const [main, all] = [mainThreadSeconds(running) - before, processorSeconds(running.started) - allBefore];
-    costs[what] = { main: (main * 1e6) / sent, all: (all * 1e6) / sent };
+    const sendNext = async (client: Client) => {
+      while (sent < count) await client(requests[sent++ % requests.length]!);
+    };
+    await Promise.all(clients.map(sendNext));
   };
-  for (const [what, requests] of Object.entries(reads)) await measure(what, requests);
+  const measure = async (what: string, requests: readonly RequestBytes[], count?: number) => {
+    const warmUps = Math.floor(requests.length / 4);
+    await send(requests.slice(0, warmUps), count && Math.floor(count / 4));
+    const measured = requests.slice(warmUps);
+    const before = threadSeconds(running);
+    await send(measured, count);
+    const spent = threadSeconds(running);
+    for (const [thread, seconds] of spent) spent.set(thread, seconds - (before.get(thread) ?? 0));
+    fronts ??= busiestOf(spent, mainOf(running));
+    const sumOf = (threads: Iterable<string>) => {
+      let seconds = 0;
+      for (const thread of threads) seconds += spent.get(thread) ?? 0;
+      return (seconds * 1e6) / (count ?? measured.length);
+    };
+    const [main, front, all] = [sumOf([mainOf(running)]), sumOf(fronts), sumOf(spent.keys())];
+    costs[what] = { main, front, others: all - main - front };
+  };
+  // Latest values, which front threads keep, come first: no other thread works meanwhile.
+  const count = scale.requests * clients.length;
+  for (const [what, requests] of Object.entries(reads)) await measure(what, requests, count);
+  // Once each: a repeated write has other costs.
   await measure("W2: write of 1,000 points", scans);
   return costs;
 }
@@ -210,14 +244,14 @@ type Client = (request: RequestBytes) => Promise<string>;
 async function clientsOfFronts({ port }: Running): Promise<Client[]> {
   const byThread = new Map<string, Client>();
   const probe = millrace.requests.latest(names[0]!, 0);
-  for (let tries = 0; tries < 500 && byThread.size < fronts!; tries++) {
+  for (let tries = 0; tries < 500 && byThread.size < frontCount!; tries++) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const client: Client = (request) => sendOver(agent, port, request);
     const thread = await client(probe);
     if (byThread.has(thread) || (await client(healthBytes)) === thread) agent.destroy();
     else byThread.set(thread, client);
   }
-  if (byThread.size < fronts!) throw new Error("no connections to both front threads");
+  if (byThread.size < frontCount!) throw new Error("no connections to both front threads");
   return [...byThread.values()];
 }
 
@@ -239,8 +273,22 @@ async function sendOver(agent: Agent, port: number, bytes: RequestBytes): Promis
   return String(response.headers["x-request-id"]).slice(0, 13);
 }
 
-/** The processor time of the main thread of the server so far, in seconds. */
-function mainThreadSeconds({ started: { child } }: Running): number {
-  const stat = readFileSync(`/proc/${child.pid}/task/${child.pid}/schedstat`, "latin1");
-  return Number(stat.split(" ", 1)[0]) / 1e9;
+/** The thread that has the number of the process. */
+const mainOf = ({ started: { child } }: Running) => String(child.pid);
+
+/** The processor time of each thread of the server so far, in seconds. */
+function threadSeconds({ started: { child } }: Running): Map<string, number> {
+  const folder = `/proc/${child.pid}/task`;
+  const secondsOf = (thread: string) =>
+    Number(readFileSync(`${folder}/${thread}/schedstat`, "latin1").split(" ", 1)[0]) / 1e9;
+  return new Map(readdirSync(folder).map((thread) => [thread, secondsOf(thread)]));
+}
+
+/** The front threads, if only they were loaded. */
+function busiestOf(spent: ReadonlyMap<string, number>, main: string): readonly string[] {
+  const others = [...spent].filter(([thread]) => thread !== main);
+  return others
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, frontCount)
+    .map(([thread]) => thread);
 }
