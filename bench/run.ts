@@ -1,4 +1,5 @@
 // `npm run bench`: measures Millrace, with --peers also the databases of Debian, and prints the table.
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { measureClientCost } from "./client-cost.ts";
@@ -37,7 +38,7 @@ import { millrace } from "./systems/millrace.ts";
 import { millraceOnClickHouse } from "./systems/millrace-on-clickhouse.ts";
 import type { Running, System } from "./systems/system.ts";
 import { victoriaMetrics } from "./systems/victoria-metrics.ts";
-import { measureThreads } from "./threads.ts";
+import { frontThreads, measureThreads } from "./threads.ts";
 import { fullTransformations, measureTransformations, quickTransformations } from "./transformations.ts";
 import { type Figures, fullScale, type Prepared, prepare, quickScale, type Scale } from "./workloads.ts";
 import { fullWrites, measureSynced, measureWrites, quickWrites, withSameWrites } from "./writes.ts";
@@ -147,7 +148,8 @@ const isAsked = (names: readonly string[]) => only === undefined || names.some((
 
 async function scale(): Promise<void> {
   const tables = await measureScale((work) => onFresh(millrace, work), options.quick);
-  show("Scale", `${machine()}\n\n\`${command}\`: one round.\n\n${tables}`);
+  const threads = `front threads: ${frontThreads(availableParallelism())}, as by default`;
+  show("Scale", `${machine()}\n\n\`${command}\`: one round, ${threads}.\n\n${tables}`);
 }
 
 async function benchThreads(): Promise<void> {

@@ -52,6 +52,8 @@ interface Costs {
   readonly loaded: number;
   readonly resident: number;
   readonly bytes: number;
+  /** Of sizes whose points are scans. */
+  readonly repeated?: number;
 }
 
 const titles: Readonly<Record<keyof Costs, string>> = {
@@ -66,6 +68,7 @@ const titles: Readonly<Record<keyof Costs, string>> = {
   loaded: "highest resident memory while loading, MiB",
   resident: "resident memory after a start and these reads, MiB",
   bytes: "bytes a point on disk, series included",
+  repeated: "highest resident memory when then each series gets its last point again, MiB",
 };
 
 type OpenServer = (work: (running: Running) => Promise<void>) => Promise<void>;
@@ -93,9 +96,11 @@ const nameOf = ({ series, pointsPerSeries }: Size) =>
 function tableOf(title: string, measured: readonly { size: Size; costs: Costs }[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
   const head = [title, ...measured.map(({ size }) => nameOf(size))];
-  const rows = (Object.keys(titles) as (keyof Costs)[]).map((key) =>
-    line([titles[key], ...measured.map(({ costs }) => figure(costs[key]))]),
-  );
+  const isMeasured = (key: keyof Costs) => measured.some(({ costs }) => costs[key] !== undefined);
+  const rows = (Object.keys(titles) as (keyof Costs)[]).filter(isMeasured).map((key) => {
+    const cells = measured.map(({ costs: { [key]: cost } }) => (cost === undefined ? "-" : figure(cost)));
+    return line([titles[key], ...cells]);
+  });
   return [line(head), line(head.map(() => "---")), ...rows].join("\n");
 }
 
@@ -107,7 +112,8 @@ async function costsOf(running: Running, size: Size): Promise<Costs> {
   const creating = await drive(connections, creations(names));
   console.log(`${nameOf(size)}: loading`);
   const patterns = generateSeries(Math.min(shapes, size.series), size.pointsPerSeries, seed);
-  const requests = size.pointsPerSeries > 100 ? backfill(names, patterns) : scans(names, patterns);
+  const isBackfill = size.pointsPerSeries > 100;
+  const requests = isBackfill ? backfill(names, patterns) : scans(names, patterns);
   const before = processorSeconds(running.started);
   const loading = await drive(connections, requests);
   for (const one of connections) one.close();
@@ -121,11 +127,16 @@ async function costsOf(running: Running, size: Size): Promise<Costs> {
   try {
     const first = await readCosts(again, names, started);
     const points = size.series * size.pointsPerSeries;
-    return {
+    const costs = {
       ...{ create: size.series / creating, load: points / loading, loaded, ...first },
       processor: (processor / points) * million,
       ...{ resident: memoryMb(again.started), bytes: bytesOnDisk(folder) / points },
     };
+    if (isBackfill) return costs;
+    const writers = await openConnections(again.port);
+    await drive(writers, scans(names, patterns, size.pointsPerSeries - 1));
+    for (const one of writers) one.close();
+    return { ...costs, repeated: peakMemoryMb(again.started) };
   } finally {
     await stopProcess(again.started);
   }
@@ -161,9 +172,13 @@ function renamed(request: RequestBytes, from: string, to: string): RequestBytes 
   return copy;
 }
 
-/** As W2: one point of many series a request. */
-function* scans(names: readonly string[], patterns: readonly GeneratedSeries[]): Generator<RequestBytes> {
-  for (let scan = 0; scan < patterns[0]!.times.length; scan++)
+/** As W2: one point of many series a request, from the point with this index on. */
+function* scans(
+  names: readonly string[],
+  patterns: readonly GeneratedSeries[],
+  first = 0,
+): Generator<RequestBytes> {
+  for (let scan = first; scan < patterns[0]!.times.length; scan++)
     for (let from = 0; from < names.length; from += seriesPerRequest) {
       const some = names.slice(from, from + seriesPerRequest);
       const values = Float64Array.from(some, (_, at) => patterns[at % patterns.length]!.values[scan]!);
