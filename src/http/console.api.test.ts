@@ -109,14 +109,14 @@ describe("the page of the console", () => {
   });
 
   it("has the base path of the public address", async () => {
-    const behind = await startTestServer({
+    const proxied = await startTestServer({
       ...withFront,
       consoleFolder: makeBuild(),
       baseUrl: "https://plant.example/millrace",
     });
-    const page = await (await fetch(`${behind.baseUrl}/assets`, { headers: html })).text();
+    const page = await (await fetch(`${proxied.baseUrl}/assets`, { headers: html })).text();
     assert.match(page, /<base href="\/millrace\/">/);
-    await behind.close();
+    await proxied.close();
   });
 
   it("says how to build the console when there is no build, while the API works", async () => {

@@ -229,15 +229,15 @@ describe("attempts are limited", () => {
 
   it("by the address that a trusted proxy names, and no other", async () => {
     for (const trustedProxies of [["127.0.0.0/8"], []]) {
-      const behind = await startTestServer({ ...withFront, attemptsPerMinute: 1, trustedProxies });
+      const proxied = await startTestServer({ ...withFront, attemptsPerMinute: 1, trustedProxies });
       const guess = async (client: string, at: number) => {
         const headers = { "api-key": `guess ${at}`, "x-forwarded-for": `203.0.113.9, ${client}` };
-        return (await behind.ask("GET /assets", undefined, headers)).status;
+        return (await proxied.ask("GET /assets", undefined, headers)).status;
       };
       assert.equal(await guess("198.51.100.1", 1), 401);
       assert.equal(await guess("198.51.100.1", 2), 429);
       assert.equal(await guess("198.51.100.2", 3), trustedProxies.length > 0 ? 401 : 429);
-      await behind.close();
+      await proxied.close();
     }
   });
 

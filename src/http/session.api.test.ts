@@ -323,11 +323,11 @@ describe("the cookie of a server with a public address", () => {
   ] as const;
   for (const [baseUrl, name, path, secure] of cases)
     it(`is for ${baseUrl} alone`, async () => {
-      const behind = await startTestServer({ ...withFront, baseUrl });
+      const proxied = await startTestServer({ ...withFront, baseUrl });
       const { origin } = new URL(baseUrl);
-      const response = await behind.ask.root(
+      const response = await proxied.ask.root(
         "POST /session",
-        { apiKey: behind.key },
+        { apiKey: proxied.key },
         { ...stranger, origin },
       );
       const expected = `; Path=${path}; Max-Age=43200; HttpOnly; SameSite=Strict${secure}`;
@@ -337,12 +337,12 @@ describe("the cookie of a server with a public address", () => {
       const cookie = cookieIn(response);
       const status = async (sent: string, from: string) => {
         const headers = { ...stranger, cookie: sent, origin: from };
-        return (await behind.ask.root("GET /session", undefined, headers)).status;
+        return (await proxied.ask.root("GET /session", undefined, headers)).status;
       };
       assert.equal(await status(cookie, origin), 200);
-      assert.equal(await status(cookie, behind.baseUrl), 403, "the public address is the only own one");
+      assert.equal(await status(cookie, proxied.baseUrl), 403, "the public address is the only own one");
       if (secure) assert.equal(await status(cookie.replace(name, "millrace_session"), origin), 401);
-      await behind.close();
+      await proxied.close();
     });
 });
 

@@ -36,7 +36,7 @@ function runsOf(points: IncomingPoints): Run[] {
 Error.stackTraceLimit = 3;
 
 /** The result of a scanner that reads beyond the end of its body. */
-const behind = ["", "9", "}", "]}", '"', ',"value":1}]}', "e5", ".5", "0}]}", " ", "\ufeff", "\\"].map(
+const following = ["", "9", "}", "]}", '"', ',"value":1}]}', "e5", ".5", "0}]}", " ", "\ufeff", "\\"].map(
   (text) => Buffer.from(text),
 );
 let placed = 0;
@@ -44,7 +44,7 @@ let placed = 0;
 /** The same bytes at another offset of a larger buffer, with other bytes before and after. */
 function elsewhere(body: Buffer): Buffer {
   const at = placed % 9;
-  const rest = behind[placed % behind.length]!;
+  const rest = following[placed % following.length]!;
   placed++;
   const all = Buffer.alloc(at + body.length + rest.length, "{");
   body.copy(all, at);
