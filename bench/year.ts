@@ -1,5 +1,7 @@
 // W7: daily aggregates of a year of one series: a range that was read before, ranges that begin anywhere and
-// were not, each with the cache of aggregates and without it, and directly after late points.
+// were not, each with the cache of aggregates and without it, and directly after late points. Granularity
+// `1d`, which the console and clients send, makes days of UTC wherever a range begins; `86400s` makes days
+// that begin at its second.
 import {
   type GeneratedSeries,
   generateSeries,
@@ -45,17 +47,19 @@ export async function measureYear(running: Running, scale: YearScale): Promise<F
   const [series] = generateSeries(1, scale.days * (dayMs / 1000), seed) as [GeneratedSeries];
   const connections = await openConnections(running.port);
   const year = new Year(series, scale.days);
-  const ranges = new ColdRanges(series);
+  const ranges = { seconds: new ColdRanges(series, "86400s"), days: new ColdRanges(series, "1d") };
   try {
     await running.declare([series.name]);
     await drive(connections, requestsOf(series));
     await untilQuiet(running.started.folder);
-    const cold = await coldReads(running, ranges, scale.coldReads);
+    const days = await coldReads(running, ranges.days, scale.coldReads);
+    const cold = await coldReads(running, ranges.seconds, scale.coldReads);
     const known = await knownReads(running, year, scale);
     const late = await readsAfterLatePoints(connections[0]!, year, scale);
     await stopProcess(running.started);
     return {
       ...{ W7usual: known.p50, W7nine: known.p90, W7: known.p99, W7processor: known.processorMs },
+      ...{ W7days: days.p50, W7daysNine: days.p90, W7daysProcessor: days.processorMs },
       ...{ W7lateUsual: percentile(late, 0.5), W7late: percentile(late, 0.99) },
       ...{ W7cold: cold.p50, W7coldNine: cold.p90, W7coldRare: cold.p99, W7coldProcessor: cold.processorMs },
       ...(await uncachedFigures(running.started.folder, ranges, year, scale)),
@@ -68,17 +72,19 @@ export async function measureYear(running: Running, scale: YearScale): Promise<F
 /** The same reads from the same data by a server without the cache. */
 async function uncachedFigures(
   folder: string,
-  ranges: ColdRanges,
+  ranges: { readonly seconds: ColdRanges; readonly days: ColdRanges },
   year: Year,
   scale: YearScale,
 ): Promise<Partial<Figures>> {
   const running = await millrace.uncached!(folder);
   try {
-    ranges.latePoints = scale.latePoints;
-    const cold = await coldReads(running, ranges, scale.coldReads);
+    for (const one of Object.values(ranges)) one.latePoints = scale.latePoints;
+    const days = await coldReads(running, ranges.days, scale.coldReads);
+    const cold = await coldReads(running, ranges.seconds, scale.coldReads);
     const known = await knownReads(running, year, scale);
     return {
       ...{ W7bare: known.p50, W7bareNine: known.p90, W7bareRare: known.p99 },
+      ...{ W7bareDays: days.p50, W7bareDaysNine: days.p90, W7bareDaysProcessor: days.processorMs },
       ...{ W7bareProcessor: known.processorMs, W7bareCold: cold.p50, W7bareColdNine: cold.p90 },
       ...{ W7bareColdRare: cold.p99, W7bareColdProcessor: cold.processorMs },
     };
@@ -147,19 +153,21 @@ async function readsAfterLatePoints(
 }
 
 /**
- * Days of the whole year that begin at a random second, each at another one: no bucket is one that was read
- * before.
+ * Ranges of the whole year that begin at a random second, each at another one. With `86400s`, no bucket is
+ * one that was read before.
  */
 class ColdRanges {
   readonly #random = randomFrom(seed);
   readonly #seen = new Set<number>([0]);
   readonly #name: string;
+  readonly #granularity: string;
   readonly #lastMs: number;
   readonly #count: number;
   latePoints = 0;
 
-  constructor({ name, times }: GeneratedSeries) {
+  constructor({ name, times }: GeneratedSeries, granularity: string) {
     this.#name = name;
+    this.#granularity = granularity;
     this.#lastMs = times.at(-1)!;
     this.#count = times.length;
   }
@@ -171,7 +179,7 @@ class ColdRanges {
     const start = startMs - second * 1000;
     // Gaps between points make the series longer than its days.
     const range = `start=${start}&end=${this.#lastMs + 1}`;
-    const query = `${range}&aggregates=avg,min,max,count&granularity=86400s&limit=10000`;
+    const query = `${range}&aggregates=avg,min,max,count&granularity=${this.#granularity}&limit=10000`;
     return get(`/timeseries/data/${this.#name}?${query}`);
   }
 

@@ -31,6 +31,7 @@ import {
 } from "./block-row.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, encodeRow } from "./checksummed-row.ts";
+import { DaySummaries } from "./day-summaries.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { ReadTransaction } from "./read-transaction.ts";
 import { RecentRows, RowRun, runRowsMax } from "./recent-rows.ts";
@@ -97,6 +98,8 @@ export class BlockTable {
   readonly blockPoints: number;
   /** Cached aggregates of series of numbers. Reads insert into it; changes of blocks here invalidate it. */
   readonly bucketCache: BucketCache;
+  /** Summaries of whole days. Changes of blocks here keep them right. */
+  readonly days: DaySummaries;
   /** One transaction for the statements of several reads. Each write ends it. */
   readonly reads: ReadTransaction;
   readonly #database: DatabaseSync;
@@ -130,6 +133,7 @@ export class BlockTable {
     this.#database = openShardFile(path, file, { store, shard });
     this.reads = new ReadTransaction(this.#database);
     this.#statements = prepare(this.#database);
+    this.days = new DaySummaries(this.#database, blockPoints);
     this.#state = this.#readState();
     if (this.#state.store !== store || this.#state.shard !== shard) {
       const found = `shard ${this.#state.shard} of store ${this.#state.store}`;
@@ -176,12 +180,14 @@ export class BlockTable {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const result = work();
+      this.days.writeChanged();
       this.#statements.writeState.run(...stateValues(this.#state));
       this.#database.exec("COMMIT");
       return result;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
       this.#blocks.forgetLast();
+      this.days.forgetChanged();
       this.#encoded.clear();
       this.#rows.clear();
       this.#state = this.#readState();
@@ -399,7 +405,7 @@ export class BlockTable {
     freeChunk(block);
     const { header, checksum } = encodeRow(keys, { summaries, blockChecksum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, header);
-    if (kind === numberKind) this.bucketCache.invalidate(series, firstMs, lastMs);
+    if (kind === numberKind) this.#numbersChanged(series, keys);
     this.#rows.delete({ series, kind });
     this.#count(keys, checksum, 1);
   }
@@ -413,8 +419,13 @@ export class BlockTable {
     this.#blocks.delete(id);
     this.#encoded.delete(id);
     this.#rows.delete(key);
-    if (kind === numberKind) this.bucketCache.invalidate(series, firstMs, lastMs);
+    if (kind === numberKind) this.#numbersChanged(series, { firstMs, lastMs, count });
     this.#count({ series, kind, firstMs, count }, checksum, -1);
+  }
+
+  #numbersChanged(series: SeriesId, bounds: Omit<BlockBounds, "id">): void {
+    this.bucketCache.invalidate(series, bounds.firstMs, bounds.lastMs);
+    this.days.blockChanged(series, bounds);
   }
 
   #count(
@@ -441,6 +452,7 @@ export class BlockTable {
       this.#rows.delete({ series, kind });
       // The times in a damaged row may be wrong.
       if (kind === numberKind) this.bucketCache.invalidate(series, -Infinity, Infinity);
+      if (kind === numberKind) this.days.remove(series, -Infinity, Infinity);
       this.#statements.insertDamaged.run(id, series, kind, firstMs, lastMs, expected, found);
       if (checksum !== undefined) this.#count({ series, kind, firstMs, count }, checksum, -1);
     });

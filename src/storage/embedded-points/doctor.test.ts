@@ -138,6 +138,27 @@ it("a damaged summary and wrong totals are recalculated from the points", () =>
     assert.equal((await again.stats()).points, 1001);
   }));
 
+it("a wrong summary of a day is reported, and calculated again", async () => {
+  const test = await embeddedUnderTest({ shards: 1, blockPoints: 32 });
+  try {
+    const dayMs = 86_400_000;
+    await test.store.append(batchOf([pump, sineWave(128 * 5, 0, dayMs / 128)]));
+    await test.store.close();
+    assert.deepEqual(await look(test.folder), { findings: [], tornBytes: 0 });
+    edit(test.folder, `UPDATE day SET header = zeroblob(128) WHERE start_ms = ${dayMs}`);
+    const { findings } = await look(test.folder);
+    assert.deepEqual(
+      findings.map(({ offset, remedy }) => [offset, remedy!.says]),
+      [[0, "calculate the summary of the day again"]],
+    );
+    assert.match(findings[0]!.found, /series 4096 from 86400000 ms on$/);
+    assert.equal((await repair(test.folder)).repaired.length, 1);
+    assert.deepEqual(await look(test.folder), { findings: [], tornBytes: 0 });
+  } finally {
+    await test.end();
+  }
+});
+
 it("a shard with a damaged state is not opened, and its state is restored from its blocks", () =>
   play(async ({ folder, restart }) => {
     edit(folder, "UPDATE state SET applied = applied + 1");

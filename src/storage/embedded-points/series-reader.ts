@@ -7,6 +7,7 @@
 // 2. For the buckets up to the next cached one, `#aggregateRange` goes through blocks and head points. If
 //    each summary in a block's row is of one bucket, these are added. Otherwise the block is decoded, and its
 //    points are summarised for each bucket. The summaries make new cached buckets (`bucket-summarizer.ts`).
+//    In buckets of whole days of UTC, stored summaries of days replace those of blocks (`day-summaries.ts`).
 // 3. A block that overlaps more buckets than `summarisedBucketsMax` is decoded, and its points are added.
 //
 // Other threads help to decode the blocks of a long read (`shared-blocks.ts`).
@@ -30,6 +31,7 @@ import type { BlockRow, PointSetKey } from "./block-row.ts";
 import type { BlockTable } from "./block-table.ts";
 import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
+import { areDaysOf, type DaySummary, endOfDay } from "./day-summaries.ts";
 import { cachedBlocks } from "./decoded-blocks.ts";
 import type { Head } from "./head.ts";
 import {
@@ -42,9 +44,11 @@ import {
 } from "./read-parts.ts";
 import { mayShare, type SharedBlock, type SharedBlocks, sharedBlocksMax } from "./shared-blocks.ts";
 
-/** A part before its turn. */
+/** A part before its turn, or the summary of a whole day instead of its parts. */
 interface WaitingPart {
-  readonly part: ReadPart;
+  readonly part?: ReadPart;
+  /** The range that the part is clipped to. */
+  readonly range: BucketRange;
   /** Whether it touches few enough buckets for summaries. */
   readonly isSummarised: boolean;
   /** Summaries that need no points. */
@@ -60,7 +64,8 @@ interface LastSearch {
 }
 
 interface SummarisedPart {
-  readonly part: ReadPart;
+  readonly part: ReadPart | undefined;
+  readonly range: BucketRange;
   /** One for each bucket; undefined when the part touches too many buckets. */
   readonly summaries: readonly PartSummary[] | undefined;
 }
@@ -207,14 +212,14 @@ export class SeriesReader {
       aggregation.addSummary(bucket.summary);
       if (nextStartMs !== undefined && !isCut) buckets.push(this.#bucketToCache(grid, bucket, nextStartMs));
     });
-    for (const { part, summaries } of this.#summarisedParts(range)) {
+    for (const { part, range: clipTo, summaries } of this.#summarisedParts(range)) {
       if (aggregation.isFull) break;
       for (const summary of summaries ?? []) summarizer.add(summary);
-      if (summaries !== undefined) continue;
+      if (summaries !== undefined || part === undefined) continue;
       // The cache has space for the first blocks: no summaries of them are cached.
       const isKept = this.#aggregated++ < cachedBlocks;
       this.#withPoints(part, { isKept, endMs: range.queryEndMs }, (all) => {
-        const { points, from, to } = clip(all, range);
+        const { points, from, to } = clip(all, clipTo);
         if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
         aggregation.addPoints(points.times, points.values as Float64Array, from, to);
       });
@@ -239,11 +244,10 @@ export class SeriesReader {
     const waiting: WaitingPart[] = [];
     const next = (): SummarisedPart => {
       const one = waiting.shift()!;
-      return { part: one.part, summaries: this.#summariesOf(one, range) };
+      return { part: one.part, range: one.range, summaries: this.#summariesOf(one) };
     };
     try {
-      for (const part of this.#parts(range.startMs, range.endMs)) {
-        const one = this.#prepare(part, range);
+      for (const one of this.#daysAndParts(range)) {
         waiting.push(one);
         const isFirst = waiting.length === 1 && one.shared === undefined;
         if (isFirst || waiting.length === sharedBlocksMax) yield next();
@@ -254,10 +258,31 @@ export class SeriesReader {
     }
   }
 
-  #prepare(part: ReadPart, range: BucketRange): WaitingPart {
-    if (!isSummarised(part, range)) return { part, isSummarised: false };
-    const known = knownSummaries(part, range);
-    return { part, isSummarised: true, known, shared: known ? undefined : this.#share(part, range) };
+  /** The days of the range that have a summary, and the parts between them. */
+  *#daysAndParts(range: BucketRange): Generator<WaitingPart> {
+    let atMs = range.startMs;
+    for (const day of this.#daysOf(range)) {
+      if (day.startMs > atMs) yield* this.#preparedParts({ ...range, startMs: atMs, endMs: day.startMs });
+      yield { range, isSummarised: true, known: [{ blockId: undefined, summary: day.summary }] };
+      atMs = endOfDay(day);
+    }
+    if (atMs < range.endMs) yield* this.#preparedParts({ ...range, startMs: atMs });
+  }
+
+  /** The stored summaries of whole days in which the head has no point. */
+  *#daysOf({ grid, isCut, startMs, endMs }: BucketRange): Generator<DaySummary> {
+    if (isCut || !areDaysOf(grid)) return;
+    for (const day of this.#table.days.between(this.#key.series, { startMs, endMs }))
+      if (this.#head === undefined || this.#head.countBetween(day.startMs, endOfDay(day)) === 0) yield day;
+  }
+
+  *#preparedParts(range: BucketRange): Generator<WaitingPart> {
+    for (const part of this.#parts(range.startMs, range.endMs)) {
+      const isFew = isSummarised(part, range);
+      const known = isFew ? knownSummaries(part, range) : undefined;
+      const shared = isFew && !known ? this.#share(part, range) : undefined;
+      yield { part, range, isSummarised: isFew, known, shared };
+    }
   }
 
   /** Shares a block that must be decoded, after the first ones: a short read is over before help comes. */
@@ -277,9 +302,9 @@ export class SeriesReader {
    * Summaries of the points of the part in the range, one for each bucket; undefined when the part touches
    * too many buckets.
    */
-  #summariesOf(waiting: WaitingPart, range: BucketRange): readonly PartSummary[] | undefined {
-    const { part, isSummarised, known, shared } = waiting;
-    if (!isSummarised || known) return known;
+  #summariesOf(waiting: WaitingPart): readonly PartSummary[] | undefined {
+    const { part, range, isSummarised, known, shared } = waiting;
+    if (!isSummarised || known || part === undefined) return known;
     const summaries = (shared && this.#sharing?.take(shared)) ?? this.#summarise(part, range);
     const blockId = wholeBlockOf(part)?.id;
     return summaries.map((summary) => ({ blockId, summary }));

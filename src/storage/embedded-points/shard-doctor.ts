@@ -16,6 +16,7 @@ import {
   type RowKeys,
   storedChecksum,
 } from "./checksummed-row.ts";
+import { DaySummaries } from "./day-summaries.ts";
 import { firstSequenceOf } from "./segment.ts";
 import {
   readStateSql,
@@ -72,7 +73,7 @@ export class ShardDoctor {
     return integrityOf(this.#database, this.#file);
   }
 
-  /** Findings in blocks and their rows, blocks quarantined earlier, and totals. */
+  /** Findings in blocks and their rows, blocks quarantined earlier, summaries of days, and totals. */
   *findings(): Generator<Finding> {
     let last: Row | undefined;
     const all = `SELECT ${columns}, count, header, bytes FROM block LEFT JOIN data ON data.id = data_id
@@ -86,6 +87,7 @@ export class ShardDoctor {
       yield* this.#blockFindings(row);
     }
     yield* this.#quarantinedFindings();
+    yield* this.#dayFindings();
     yield* this.#totalsFindings();
   }
 
@@ -117,10 +119,36 @@ export class ShardDoctor {
       const { expected, found } = damageOf(error);
       // The row checksum proves the keys. Without that, the block may belong to another series.
       const areKeysRight = correct.checksum === storedChecksum(row.header);
-      const apply = () => this.#run("UPDATE block SET header = ? WHERE data_id = ?", correct.header, row.id);
+      const apply = () => {
+        this.#run("UPDATE block SET header = ? WHERE data_id = ?", correct.header, row.id);
+        this.#removeDays(row.series);
+      };
       const remedy = areKeysRight ? { says: "recalculate the summaries", apply } : this.#removal(row);
       yield { ...this.#damage(row.id, expected, found), remedy };
     }
+  }
+
+  *#dayFindings(): Generator<Finding> {
+    const days = this.#days();
+    for (const day of days?.wrongRows() ?? []) {
+      const found = `another one in the row of the day of series ${day.series} from ${day.startMs} ms on`;
+      const remedy: Remedy = {
+        says: "calculate the summary of the day again",
+        apply: () => days!.writeAgain(day),
+      };
+      yield { ...this.#damage(0, "the summary of the blocks of a day", found), remedy };
+    }
+  }
+
+  /** Undefined in a file from before days had summaries. */
+  #days(): DaySummaries | undefined {
+    const found = this.#database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'day'").get();
+    return found && new DaySummaries(this.#database);
+  }
+
+  /** The store writes them again when it changes blocks of these days. */
+  #removeDays(series: number): void {
+    this.#days()?.remove(series, -Infinity, Infinity);
   }
 
   /** A finding when the rows are not those that were written. Nothing else shows a missing row. */
@@ -190,6 +218,7 @@ export class ShardDoctor {
           "DELETE FROM data WHERE id = ? AND NOT EXISTS (SELECT 1 FROM block WHERE data_id = id)",
           id,
         );
+        this.#removeDays(series);
         this.#recount();
         this.#run("COMMIT");
       },
