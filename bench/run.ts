@@ -46,7 +46,7 @@ import { fullYear, measureYear, quickYear } from "./year.ts";
 
 const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12] [--write]
   --peers     the same work against VictoriaMetrics, InfluxDB and ClickHouse (installed from Debian when root)
-  --rounds N  rounds, each with fresh servers (5); at most three of workloads that have no peer
+  --rounds N  rounds, each with fresh servers (5); at most two of workloads that have no peer
   --quick     a fraction of the data and one round: whether everything works, not figures to keep
   --only      these workloads alone, and those that are measured in one go with them
   --scale     instead of workloads: figures at 1 to 100 M points and at 100 to 1 M series (some minutes, 2 GB)
@@ -254,7 +254,7 @@ function chosen(): { systems: System[]; missing: string[] } {
 }
 
 /** The bars of workloads without peers are figures, which need fewer rounds than ratios. */
-const ownRoundsMax = 3;
+const ownRoundsMax = 2;
 
 async function roundOf(system: System, prepared: Prepared | undefined, scale: Scale): Promise<Figures> {
   const figures: Figures[] = [];
