@@ -6,18 +6,24 @@
 // shard that overlaps a change of its series is not cached.
 import { LruCache } from "../../lib/lru-cache.ts";
 import type { Point, PointRuns, SeriesId } from "../points.ts";
+import { shardOf } from "../shard-of.ts";
 import type { Change } from "./change.ts";
 
 /** The cache has at most twice as many: about 10 MB. */
 const seriesMax = 50_000;
 const stringLengthMax = 256;
+/** Several series share a mark. */
+const marks = 2 ** 16;
 
 export class LatestPointCache {
   readonly #points = new LruCache<SeriesId, Point>(seriesMax);
   /** The token of the running lookup of each series. A change of the series removes it. */
   readonly #lookups = new Map<SeriesId, object>();
-  /** Without a read so far there is nothing to update: bulk loads skip it. */
-  #wasRead = false;
+  /**
+   * Series that were ever read are marked: for others, a write skips the lookup, which takes far longer.
+   * Undefined without a read so far: bulk loads skip everything.
+   */
+  #wasRead: Uint8Array | undefined;
 
   /** The last point before `beforeMs`; undefined when it is not cached. */
   get(series: SeriesId, beforeMs: number): Point | undefined {
@@ -29,7 +35,8 @@ export class LatestPointCache {
   startLookup(series: SeriesId): object {
     const token = {};
     this.#lookups.set(series, token);
-    this.#wasRead = true;
+    this.#wasRead ??= new Uint8Array(marks);
+    this.#wasRead[shardOf(series, marks)] = 1;
     return token;
   }
 
@@ -42,21 +49,22 @@ export class LatestPointCache {
 
   /** Call for every change, in order, before the shards get it. */
   update(change: Change): void {
-    if (!this.#wasRead) return;
+    if (this.#wasRead === undefined) return;
     if (change.kind === "delete") {
       this.#lookups.delete(change.series);
       this.#points.delete(change.series);
     } else {
-      this.#updateFrom(change.batch.numbers);
-      this.#updateFrom(change.batch.strings);
+      this.#updateFrom(change.batch.numbers, this.#wasRead);
+      this.#updateFrom(change.batch.strings, this.#wasRead);
     }
   }
 
-  #updateFrom(runs: PointRuns<Float64Array | readonly string[]> | undefined): void {
+  #updateFrom(runs: PointRuns<Float64Array | readonly string[]> | undefined, wasRead: Uint8Array): void {
     if (runs === undefined) return;
     const { series, ends, times, values } = runs;
     for (let run = 0, from = 0; run < series.length; from = ends[run++]!) {
       const id = series[run]!;
+      if (wasRead[shardOf(id, marks)] === 0) continue;
       if (this.#lookups.size > 0) this.#lookups.delete(id);
       const cached = this.#points.get(id);
       if (cached === undefined) continue;
