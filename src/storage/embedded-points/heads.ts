@@ -37,14 +37,14 @@ export class Heads {
     this.#isOwnSeries = isOwnSeries;
   }
 
-  /** The series that have a head, in ascending order. */
+  /** The series that have a head, in any order. */
   series(): Float64Array {
     const small = this.#small.count;
     const series = new Float64Array(small + this.#large.size);
     this.#small.copySeries(series);
     let at = small;
     for (const one of this.#large.keys()) series[at++] = one;
-    return series.sort();
+    return series;
   }
 
   /** Number of heads that are not small. */

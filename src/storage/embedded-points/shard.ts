@@ -22,13 +22,17 @@ import { findOldPoints } from "./old-points.ts";
 import { SeriesReader } from "./series-reader.ts";
 import type { LatestQuery, LatestResult, OldPointsInput, ShardStats } from "./shard-messages.ts";
 import type { SharedBlocks } from "./shared-blocks.ts";
+import { WaitingSeries } from "./waiting-series.ts";
 
 /**
  * A head is flushed when it has grown by the points of so many blocks, so that a burst of writes is encoded
  * after it. The journal's checkpoint bounds the points in all heads together.
  */
 const flushAtBlocks = 16;
-/** Many heads that grow together are flushed earlier, so that all have about so many points: 48 MB. */
+/**
+ * Many heads that grow together are flushed earlier, so that those of a shard with one kind of values have
+ * about so many points. Of numbers, these take 48 MB.
+ */
 const pointsInHeadsMax = 3_000_000;
 /** But not before a head has so many blocks. */
 const flushAtBlocksMin = 2;
@@ -172,7 +176,7 @@ export class Shard {
   /** The heads keep the points that are not in blocks yet. Those with full blocks are flushed by `work`. */
   cancelCheckpoint(): void {
     for (const kind of kinds)
-      for (let series = this.#next(kind); series !== undefined; series = this.#next(kind)) {
+      for (const series of this.#seriesOfCheckpoint[kind]!.takeAll()) {
         const head = this.#heads[kind]!.large(series);
         if (head !== undefined) this.#flushIfFull(head);
       }
@@ -314,34 +318,5 @@ export class Shard {
         this.#table.quarantine(error);
       }
     }
-  }
-}
-
-/** Series whose heads the running checkpoint has not emptied yet. */
-class WaitingSeries {
-  /** A million series as an array would take three times the memory. */
-  #series: Float64Array = new Float64Array();
-  #at = 0;
-  readonly #putBack: SeriesId[] = [];
-
-  get isEmpty(): boolean {
-    return this.#at === this.#series.length && this.#putBack.length === 0;
-  }
-
-  start(series: Float64Array): void {
-    this.#series = series;
-    this.#at = 0;
-  }
-
-  /** Those that were put back come first. */
-  next(): SeriesId | undefined {
-    if (this.#putBack.length > 0) return this.#putBack.pop();
-    if (this.#at < this.#series.length) return this.#series[this.#at++];
-    this.start(new Float64Array());
-    return undefined;
-  }
-
-  putBack(series: SeriesId): void {
-    this.#putBack.push(series);
   }
 }
