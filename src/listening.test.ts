@@ -32,13 +32,25 @@ test("a start waits while another server is about to listen at the port", { skip
   await first.http.close();
 });
 
-test("one of two servers that start at once is refused", { skip: !canShare }, async () => {
+test("a server that starts while another one begins to listen is refused", { skip: !canShare }, async () => {
   const port = await freePort();
-  const servers = await Promise.all([start("127.0.0.1", port), start("127.0.0.1", port)]);
-  const refused = servers.flatMap(({ result }) => (result.status === "rejected" ? [result.reason] : []));
-  assert.equal(refused.length, 1);
-  assert.match(String(refused[0]), /another program has this port/);
-  for (const { http } of servers) await http.close();
+  // Between its plain attempt and the shared one: Fastify calls the hook before it listens.
+  const [begun, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const slow = fastify({ forceCloseConnections: true });
+  slow.addHook("onReady", async () => {
+    begun.resolve();
+    await goOn.promise;
+  });
+  const listening = listenAt(slow, { host: "127.0.0.1", port }, shared);
+  await begun.promise;
+  const starting = start("127.0.0.1", port);
+  await pause(100);
+  goOn.resolve();
+  await listening;
+  await using second = await starting;
+  assert.ok(second.result.status === "rejected");
+  assert.match(String(second.result.reason), /another program has this port/);
+  await slow.close();
 });
 
 test("a second server is refused at every name of the address", { skip: !canShare }, async () => {
