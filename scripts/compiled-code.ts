@@ -17,7 +17,8 @@ export async function storeCompiledCode(root: string): Promise<void> {
   };
   try {
     const server = spawn(process.execPath, [join(root, "src/start.js"), "serve"], {
-      ...{ cwd: folder, env, timeout: startMsMax },
+      // A server that hangs may ignore other signals, and the installation would hang with it.
+      ...{ cwd: folder, env, timeout: startMsMax, killSignal: "SIGKILL" },
       stdio: ["ignore", "pipe", "ignore"],
     });
     const ended = once(server, "close");
