@@ -58,7 +58,10 @@ const lazyHttp: Plugin = {
 const compressUtils = "/@fastify/compress/lib/utils.js";
 const ofGlobal = "obj instanceof Response";
 
-/** The first response would wait for the same: it is compared with the global `Response`. */
+/**
+ * The compression of each response compares it with the global `Response`. The first access to that global
+ * loads Node's implementation of `fetch`, and the first response would wait for it.
+ */
 const lazyResponse: Plugin = {
   name: "lazy-response",
   transform(code, id) {

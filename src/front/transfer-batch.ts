@@ -9,7 +9,7 @@ export interface MovedBatch {
 }
 
 /**
- * So many bytes of columns are copied into one buffer, as to move each buffer takes longer than to copy them.
+ * Columns with so few bytes are copied into one buffer: moving several buffers takes longer than the copy.
  */
 const packedBytesMax = 2 ** 16;
 

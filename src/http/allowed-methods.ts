@@ -91,7 +91,10 @@ function hiddenMethods(served: readonly Served[]): { readonly url: string; reado
 /** The start of a pattern up to the resource, such as `/api/0.6/projects/:p/assets`. */
 const rootOf = (segments: readonly string[]): string => segments.slice(0, 6).join("/");
 
-/** Whether one path may match both: few roots do, so that most patterns are never compared. */
+/**
+ * Whether one path may match patterns with both roots. Few pairs of roots are alike, so most patterns need
+ * not be compared with each other.
+ */
 function isLike(one: string, other: string): boolean {
   const theirs = other.split("/");
   const isOpen = (segment: string | undefined) => segment === undefined || /[:*]/.test(segment);
