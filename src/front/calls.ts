@@ -41,7 +41,10 @@ export class ThreadCaller<Calls, News = never> {
   }
 }
 
-/** Serves the calls that arrive at a port; other messages go to `hear`. */
+/**
+ * Serves the calls that arrive at a port; other messages go to `hear`. Replies that are ready together are
+ * sent together: to wake the other thread costs more than many a call.
+ */
 export function serveCalls<Calls, News = never>(
   port: MessagePort,
   functions: Served<Calls>,
@@ -55,8 +58,16 @@ export function serveCalls<Calls, News = never>(
       return { kind: "failed", id: call.id, ...messageOf(error) };
     }
   };
+  let ready: ThreadReply[] = [];
+  const send = (): void => {
+    port.postMessage(ready);
+    ready = [];
+  };
   port.on("message", (message: ThreadCall<Calls> | News) => {
-    if (isCall<Calls>(message)) void run(message).then((reply) => port.postMessage(reply));
+    if (isCall<Calls>(message))
+      void run(message).then((reply) => {
+        if (ready.push(reply) === 1) queueMicrotask(send);
+      });
     else hear(message);
   });
 }

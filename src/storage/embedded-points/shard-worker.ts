@@ -139,6 +139,10 @@ class ShardWorker {
 
   #applyAll(records: readonly RecordToApply[]): void {
     for (const record of records) this.#apply(record);
+    this.#unconfirmed += records.length;
+    const isReplay = records.at(-1)!.isReplay;
+    if (isReplay || this.#stopped !== undefined || this.#shard.headsToFlush <= headsToFlushMax)
+      this.#confirm();
     this.#received = (this.#received + records.length) | 0;
     const waiting = this.#waiting;
     if (waiting.length === 0) return;
@@ -183,8 +187,7 @@ class ShardWorker {
     return ((this.#received - records) | 0) < 0;
   }
 
-  #apply({ sequence, slice, isReplay }: RecordToApply): void {
-    this.#unconfirmed += 1;
+  #apply({ sequence, slice }: RecordToApply): void {
     try {
       if (this.#stopped === undefined && sequence > this.#shard.flushedSequence)
         this.#shard.applyRecord(viewOf(slice));
@@ -192,8 +195,6 @@ class ShardWorker {
       this.#stopped = (error as Error).message;
       this.#endCheckpoint((id) => this.#sendFailure(id, error));
     }
-    const mayConfirm = isReplay || this.#shard.headsToFlush <= headsToFlushMax || this.#stopped !== undefined;
-    if (mayConfirm) this.#confirm();
   }
 
   /**
