@@ -37,8 +37,12 @@ const callsPerReplyMax = 16;
 const helpSliceMs = 2;
 /** From the start to the first step of the warm-up: the main thread needs the processor until then. */
 const warmUpAfterMs = 700;
-/** Between two steps of it, and after a call: calls go first. */
+/**
+ * Between two steps of it, so that calls come between them. A step is left out when messages have arrived.
+ */
 const warmUpPauseMs = 5;
+/** After so many steps left out, which take 2 s, the calls themselves have compiled the code. */
+const warmUpBusyMax = 400;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
 const retryMs = 1000;
 
@@ -74,8 +78,8 @@ class ShardWorker {
   #isClosed = false;
   /** Records received, modulo 2^32. */
   #received = 0;
-  /** At the last step of the warm-up. */
-  #receivedAtStep = 0;
+  /** Whether messages have arrived since the last step of the warm-up. */
+  #isCalled = false;
   /** Calls of other threads whose records the main thread has not sent. */
   #waiting: { readonly from: Connection; readonly message: ConnectedCalls }[] = [];
   /** Where replies go: to the main thread, or to the thread whose calls run. */
@@ -93,18 +97,29 @@ class ShardWorker {
     this.#shard = new Shard(settings.path, settings, mayShare ? new SharedBlocks(requestHelp) : undefined);
     port.on("message", (message: MessageToShard) => this.#receive(message));
     if (this.#shard.hasWork) this.#scheduleWork();
-    this.#warmUpIn(warmUpAfterMs, warmUp());
+    this.#warmUpIn(warmUpAfterMs, warmUp(), warmUpBusyMax);
   }
 
   /** Runs the steps one by one while the thread has nothing else to do. */
-  #warmUpIn(ms: number, steps: Generator<undefined, void>): void {
+  #warmUpIn(ms: number, steps: Generator<undefined, void>, busyLeft: number): void {
     const step = () => {
-      const isBusy = this.#shard.hasWork || this.#received !== this.#receivedAtStep;
-      this.#receivedAtStep = this.#received;
-      if (this.#isClosed) steps.return();
-      else if (isBusy || !steps.next().done) this.#warmUpIn(warmUpPauseMs, steps);
+      const isBusy = this.#shard.hasWork || this.#isCalled;
+      this.#isCalled = false;
+      if (this.#isClosed || busyLeft === 0) steps.return();
+      else if (isBusy) this.#warmUpIn(warmUpPauseMs, steps, busyLeft - 1);
+      else if (this.#hasNext(steps)) this.#warmUpIn(warmUpPauseMs, steps, busyLeft);
     };
     setTimeout(step, ms).unref();
+  }
+
+  /** Runs a step of the warm-up. An error ends the warm-up only: the shard works without it. */
+  #hasNext(steps: Generator<undefined, void>): boolean {
+    try {
+      return !steps.next().done;
+    } catch (error) {
+      process.emitWarning(`The warm-up of shard ${this.#number} failed: ${(error as Error).message}`);
+      return false;
+    }
   }
 
   readonly #handlers: CallHandlers = {
@@ -130,6 +145,7 @@ class ShardWorker {
   };
 
   #receive(message: MessageToShard): void {
+    this.#isCalled = true;
     if (message.kind === "help") this.#help(message.buffer);
     else if (message.kind === "apply") this.#applyAll(message.records);
     else if (message.kind === "connect") this.#connect(message);
@@ -153,6 +169,7 @@ class ShardWorker {
   #connect(from: Connection): void {
     const { port } = from;
     port.on("message", (first: ConnectedCalls) => {
+      this.#isCalled = true;
       let { calls, after } = first;
       // One reply to all calls that have arrived: a message costs more than many a call.
       while (calls.length < callsPerReplyMax) {
