@@ -79,12 +79,11 @@ test("of the routes outside of projects, those that begin or end a session are s
 test("no other routes go around the audit log than health, metrics, descriptions and the console", () => {
   const root = join(import.meta.dirname, "..");
   const adds = /\bhttp\.(get|head|post|put|patch|delete|all|route)\(/;
-  const sources = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((file) =>
-    /\.ts$/.test(file),
+  // A connector may have installed packages of its own.
+  const sources = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !file.includes("node_modules"),
   );
-  const files = sources
-    .filter((file) => !file.endsWith(".test.ts"))
-    .filter((file) => adds.test(readFileSync(join(root, file), "utf8")));
+  const files = sources.filter((file) => adds.test(readFileSync(join(root, file), "utf8")));
   assert.deepEqual(files.sort(), [
     "front/front-routes.ts",
     "http/allowed-methods.ts",
