@@ -33,7 +33,7 @@ const [alone, beside, frontCount] = [0, 1, 2];
 
 /** Cores for which the last table computes rates, and the threads that a server has there by default. */
 const computedCores = [4, 8, 16, 64];
-export const frontThreads = (cores: number) => Math.min(cores - 1, 7);
+export const frontThreads = (cores: number) => Math.max(0, Math.min(cores - 2, 7));
 const shardsOn = (cores: number) => Math.min(cores, 16);
 
 /** Three tables, of one round. */

@@ -159,7 +159,7 @@ export const described = {
   },
   MILLRACE_FRONT_THREADS: {
     meaning:
-      "Threads that receive requests beside the main thread, and serve those for datapoints; `auto` is one " +
+      "Threads that receive requests beside the main thread, and serve those for datapoints; `auto` is two " +
       "less than there are cores, at most 7 ([operations.md](operations.md#front-threads))",
     byDefault: "auto",
     expected: `auto or a whole number from 0 to ${limits.frontThreadsMax}`,

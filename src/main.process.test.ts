@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "../test/support/folder.ts";
-import { endLeftProcesses, runMillrace, serveMillrace } from "../test/support/process.ts";
+import { endLeftProcesses, runMillrace, serveMillrace, withFront } from "../test/support/process.ts";
 import { limits } from "./limits.ts";
 
 let folder: string;
@@ -30,7 +30,7 @@ const statusOfLink = async (baseUrl: string, link: string) => {
 };
 
 test("the first start shows base URL, project and key once; SIGTERM ends it with 0", async () => {
-  const first = await serveMillrace({}, folder);
+  const first = await serveMillrace(withFront, folder);
   const key = keyIn(first.output())!;
   assert.match(
     first.output(),
@@ -251,7 +251,7 @@ const isReached = (baseUrl: string): Promise<boolean> =>
   });
 
 test("SIGTERM finishes a request whose body is still on its way, and accepts no other", async () => {
-  const { baseUrl, output, child, ended } = await serveMillrace({}, folder);
+  const { baseUrl, output, child, ended } = await serveMillrace(withFront, folder);
   const key = keyIn(output())!;
   const body = JSON.stringify({ items: [{ name: "late" }] });
   const answered = new Promise<number>((resolve, reject) => {
@@ -283,7 +283,7 @@ test("SIGTERM finishes a request whose body is still on its way, and accepts no 
 });
 
 test("SIGTERM lets a large response in progress complete", async () => {
-  const { baseUrl, output, child, ended } = await serveMillrace({}, folder);
+  const { baseUrl, output, child, ended } = await serveMillrace(withFront, folder);
   const ask = (path: string, body: unknown) =>
     fetch(`${baseUrl}/api/0.5/projects/default/timeseries${path}`, {
       method: "POST",
@@ -314,7 +314,7 @@ test("SIGTERM lets a large response in progress complete", async () => {
 });
 
 test("SIGTERM ends the server in time while long computations run", async () => {
-  const server = await serveMillrace({}, folder);
+  const server = await serveMillrace(withFront, folder);
   const headers = { "api-key": keyIn(server.output())! };
   const post = (path: string, body: unknown) =>
     fetch(`${server.baseUrl}/api/0.5/projects/default${path}`, {

@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 import { skipWithout } from "../scripts/system-packages.ts";
 import { temporaryFolder } from "./support/folder.ts";
 import { freePort } from "./support/free-port.ts";
-import { endLeftProcesses, serveMillrace } from "./support/process.ts";
+import { endLeftProcesses, serveMillrace, withFront } from "./support/process.ts";
 
 const skip = skipWithout("haproxy") || skipWithout("openssl");
 const key = "a-key-of-this-test-with-enough-letters";
@@ -36,7 +36,7 @@ describe("HAProxy with TLS before a server", { skip }, () => {
     makeCertificate(folder, certificate);
     await serveMillrace(
       {
-        ...{ MILLRACE_PORT: String(serverPort), MILLRACE_ADMIN_KEY: key },
+        ...{ ...withFront, MILLRACE_PORT: String(serverPort), MILLRACE_ADMIN_KEY: key },
         ...{ MILLRACE_BASE_URL: address.origin, MILLRACE_TRUSTED_PROXIES: "127.0.0.1" },
       },
       folder,

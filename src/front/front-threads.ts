@@ -65,7 +65,7 @@ export async function openFrontThreads(
   const { settings, log } = parts;
   const { frontThreads = 0 } = settings;
   const isAutomatic = frontThreads === "auto";
-  const count = isAutomatic ? Math.min(availableParallelism(), automaticMax) - 1 : frontThreads;
+  const count = isAutomatic ? automaticCount() : frontThreads;
   if (count === 0 || isReadOnly) return undefined;
   const problem = problemOf(settings, isTraced);
   if (problem === undefined && store instanceof EmbeddedPoints) {
@@ -84,8 +84,9 @@ function noThreads(log: Logger, problem: unknown): undefined {
   log.warn({ err: problem, reason }, "Starts without front threads");
 }
 
-/** One thread for each core, the main thread included, up to this number. */
-const automaticMax = 8;
+/** The main thread and the shards have two cores for themselves: on two, front threads slow writes down. */
+const automaticCount = (): number => Math.max(0, Math.min(availableParallelism() - 2, automaticMax));
+const automaticMax = 7;
 
 /** The path of a socket has at most 107 bytes. */
 const tmpdirLengthMax = 60;

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "../support/folder.ts";
-import { endLeftProcesses, runMillrace, serveMillrace } from "../support/process.ts";
+import { endLeftProcesses, runMillrace, serveMillrace, withFront } from "../support/process.ts";
 
 const adminKey = "a-key-of-this-test-with-enough-letters";
-const environment = { MILLRACE_ADMIN_KEY: adminKey };
+const environment = { ...withFront, MILLRACE_ADMIN_KEY: adminKey };
 const names = ["full.a", "full.b", "full.c"];
 const pointsEach = 2000;
 type Server = Awaited<ReturnType<typeof serveMillrace>>;

@@ -6,7 +6,7 @@ import { after, it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { temporaryFolder } from "../support/folder.ts";
-import { endLeftProcesses, runMillrace, serveMillrace } from "../support/process.ts";
+import { endLeftProcesses, runMillrace, serveMillrace, withFront } from "../support/process.ts";
 import { randomFrom, seed, times } from "../support/proof.ts";
 
 const rounds = times(4, 200);
@@ -16,6 +16,7 @@ const adminKey = "a-key-of-this-test-with-enough-letters";
 const preload = new URL("../support/small-checkpoints.ts", import.meta.url).href;
 /** Each second start moves points into blocks all the time, the others leave them to the journal. */
 const environmentOf = (round: number) => ({
+  ...withFront,
   MILLRACE_ADMIN_KEY: adminKey,
   ...(round % 2 === 1 && { NODE_OPTIONS: `--import=${preload}` }),
 });

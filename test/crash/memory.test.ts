@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { temporaryFolder } from "../support/folder.ts";
-import { endLeftProcesses, serveMillrace } from "../support/process.ts";
+import { endLeftProcesses, serveMillrace, withFront } from "../support/process.ts";
 
 const adminKey = "a-key-of-this-test-with-enough-letters";
 const seriesCount = 10;
@@ -29,7 +29,10 @@ let server: Awaited<ReturnType<typeof serveMillrace>>;
 
 before(async () => {
   if (skip) return;
-  server = await serveMillrace({ MILLRACE_DATA: join(folder, "data"), MILLRACE_ADMIN_KEY: adminKey }, folder);
+  server = await serveMillrace(
+    { ...withFront, MILLRACE_DATA: join(folder, "data"), MILLRACE_ADMIN_KEY: adminKey },
+    folder,
+  );
 });
 after(endLeftProcesses);
 

@@ -29,6 +29,9 @@ export function endLeftProcesses(): void {
 
 type Environment = Readonly<Record<string, string>>;
 
+/** A machine of two cores has none by default. */
+export const withFront: Environment = { MILLRACE_FRONT_THREADS: "1" };
+
 /**
  * Runs `millrace` with these words, as the last of what `within` runs; no MILLRACE_ setting of the
  * surroundings gets through.
