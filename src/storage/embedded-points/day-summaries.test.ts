@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { assertNear } from "../../../test/support/near.ts";
 import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
@@ -50,17 +51,6 @@ const query = (startMs: number, days: number, daysEach = 1): AggregateQuery => (
   ...{ series: pump, isStep: random() < 0.3, aggregates: aggregateNames, limit: 1e6 },
   ...{ startMs, endMs: startMs + Math.ceil(days / daysEach) * daysEach * dayMs, bucketMs: daysEach * dayMs },
 });
-
-function assertNear(actual: AggregateColumns, expected: AggregateColumns, query: object): void {
-  assert.deepEqual(actual.times, expected.times, JSON.stringify(query));
-  for (const [index, column] of expected.columns.entries())
-    for (const [row, value] of column.entries()) {
-      const found = actual.columns[index]![row]!;
-      const isNear =
-        Object.is(found, value) || Math.abs(found - value) <= 1e-6 * Math.max(1, Math.abs(value));
-      assert.ok(isNear, `${found} and not ${value} in row ${row} of ${JSON.stringify({ ...query, index })}`);
-    }
-}
 
 /** Aggregates over single days of a copy of the file without the summaries of days. */
 function fromBlocks(folder: string, one: AggregateQuery): AggregateColumns {

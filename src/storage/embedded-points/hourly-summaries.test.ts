@@ -5,10 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 import { it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 import { temporaryFolder } from "../../../test/support/folder.ts";
+import { assertNear } from "../../../test/support/near.ts";
 import { randomFrom, seed } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
-import { type AggregateColumns, type AggregateQuery, aggregateNames } from "../points.ts";
+import { type AggregateQuery, aggregateNames } from "../points.ts";
 import { cachedBlocks } from "./decoded-blocks.ts";
 import { Shard } from "./shard.ts";
 
@@ -30,17 +31,6 @@ function points(hours: number): [number, number][] {
 function settle(shard: Shard, sequence: number): void {
   shard.startCheckpoint(sequence);
   while (shard.hasWork) shard.work();
-}
-
-function assertNear(actual: AggregateColumns, expected: AggregateColumns, query: object): void {
-  assert.deepEqual(actual.times, expected.times, JSON.stringify(query));
-  for (const [index, column] of expected.columns.entries())
-    for (const [row, value] of column.entries()) {
-      const found = actual.columns[index]![row]!;
-      const isNear =
-        Object.is(found, value) || Math.abs(found - value) <= 1e-6 * Math.max(1, Math.abs(value));
-      assert.ok(isNear, `${found} and not ${value} in row ${row} of ${JSON.stringify({ ...query, index })}`);
-    }
 }
 
 const query = (bucketMs: number, isStep: boolean, startMs = 0, hours = 30): AggregateQuery => ({
