@@ -199,6 +199,27 @@ test("a block with a right checksum around wrong contents is refused, not read",
   }
 });
 
+test("a block whose times begin or end with no number, or end before they begin, is refused", () => {
+  const [firstAt, lastAt] = [12, 20];
+  const block = encodeBlock(
+    Float64Array.from({ length: 9 }, (_, at) => at * 1000),
+    new Float64Array(9),
+  );
+  for (const [at, time] of [
+    [firstAt, Number.NaN],
+    [lastAt, Number.NaN],
+    [firstAt, -Infinity],
+    [lastAt, Infinity],
+    [lastAt, -1],
+    [lastAt, 8000.5],
+  ] as const) {
+    const forged = Buffer.from(block);
+    forged.writeDoubleLE(time, at);
+    forged.writeUInt32LE(crc32(forged.subarray(4)), 0);
+    assert.throws(() => decodeBlock(forged, kernels), DamagedBlock, `${time} at ${at}`);
+  }
+});
+
 test("the error for a damaged block has the expected and the found content", () => {
   const block = encodeBlock(Float64Array.of(1, 2), Float64Array.of(1, 2));
   block[20] = block[20]! ^ 1;

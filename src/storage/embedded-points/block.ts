@@ -145,12 +145,19 @@ function sectionsOf(reader: ByteReader): Sections {
   const count = reader.u32();
   if (count === 0 || count > blockPointsMax) throw new MalformedBlock(`${count} points`);
   const bounds = { count, firstMs: reader.f64(), lastMs: reader.f64() };
+  checkBounds(bounds);
   const timeBytes = reader.u32();
   const valueBytes = reader.u32();
   const times = decompressSection({ codec: timeCodec, bytes: reader.bytes(timeBytes) });
   const values = { codec: valueCodec, bytes: reader.bytes(valueBytes) };
   reader.end();
   return { bounds, times, values };
+}
+
+/** A read compares the last time with its end, so that has to be a number. */
+function checkBounds({ firstMs, lastMs }: TimeBounds): void {
+  const areTimes = Number.isInteger(firstMs) && Number.isInteger(lastMs) && firstMs <= lastMs;
+  if (!areTimes) throw new MalformedBlock(`times from ${firstMs} to ${lastMs}`);
 }
 
 /** Begins a block of the kernels, with space for so many bytes of values. */
