@@ -15,9 +15,6 @@ const key = "a-key-of-this-test-with-enough-letters";
 const withoutFront = { MILLRACE_FRONT_THREADS: "0" };
 const cases = { "without a front thread": withoutFront, "with a front thread": withFront };
 
-for (const [title, environment] of Object.entries(cases))
-  describe(`${readers} clients that read, ${title}`, () => testReads(environment));
-
 function testReads(environment: Readonly<Record<string, string>>): void {
   const server = new ReadServer();
 
@@ -116,3 +113,6 @@ class ReadServer {
 }
 
 const median = (sorted: readonly number[]) => sorted[Math.floor(sorted.length / 2)]!;
+
+for (const [title, environment] of Object.entries(cases))
+  describe(`${readers} clients that read, ${title}`, () => testReads(environment));
