@@ -41,8 +41,8 @@ const warmUpAfterMs = 700;
  * Between two steps of it, so that calls come between them. A step is left out when messages have arrived.
  */
 const warmUpPauseMs = 5;
-/** After so many steps left out, which take 2 s, the calls themselves have compiled the code. */
-const warmUpBusyMax = 400;
+/** After so many steps left out for calls, these have compiled the code. Records compile no code of reads. */
+const warmUpCallsMax = 400;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
 const retryMs = 1000;
 
@@ -78,7 +78,8 @@ class ShardWorker {
   #isClosed = false;
   /** Records received, modulo 2^32. */
   #received = 0;
-  /** Whether messages have arrived since the last step of the warm-up. */
+  /** Whether messages, and calls among them, have arrived since the last step of the warm-up. */
+  #isBusy = false;
   #isCalled = false;
   /** Calls of other threads whose records the main thread has not sent. */
   #waiting: { readonly from: Connection; readonly message: ConnectedCalls }[] = [];
@@ -97,17 +98,17 @@ class ShardWorker {
     this.#shard = new Shard(settings.path, settings, mayShare ? new SharedBlocks(requestHelp) : undefined);
     port.on("message", (message: MessageToShard) => this.#receive(message));
     if (this.#shard.hasWork) this.#scheduleWork();
-    this.#warmUpIn(warmUpAfterMs, warmUp(), warmUpBusyMax);
+    this.#warmUpIn(warmUpAfterMs, warmUp(), warmUpCallsMax);
   }
 
   /** Runs the steps one by one while the thread has nothing else to do. */
-  #warmUpIn(ms: number, steps: Generator<undefined, void>, busyLeft: number): void {
+  #warmUpIn(ms: number, steps: Generator<undefined, void>, callsLeft: number): void {
     const step = () => {
-      const isBusy = this.#shard.hasWork || this.#isCalled;
-      this.#isCalled = false;
-      if (this.#isClosed || busyLeft === 0) steps.return();
-      else if (isBusy) this.#warmUpIn(warmUpPauseMs, steps, busyLeft - 1);
-      else if (this.#hasNext(steps)) this.#warmUpIn(warmUpPauseMs, steps, busyLeft);
+      const isBusy = this.#shard.hasWork || this.#isBusy;
+      const left = callsLeft - Number(this.#isCalled);
+      this.#isBusy = this.#isCalled = false;
+      if (this.#isClosed || left === 0) steps.return();
+      else if (isBusy || this.#hasNext(steps)) this.#warmUpIn(warmUpPauseMs, steps, left);
     };
     setTimeout(step, ms).unref();
   }
@@ -145,7 +146,8 @@ class ShardWorker {
   };
 
   #receive(message: MessageToShard): void {
-    this.#isCalled = true;
+    this.#isBusy = true;
+    this.#isCalled ||= message.kind === "calls";
     if (message.kind === "help") this.#help(message.buffer);
     else if (message.kind === "apply") this.#applyAll(message.records);
     else if (message.kind === "connect") this.#connect(message);
@@ -169,7 +171,7 @@ class ShardWorker {
   #connect(from: Connection): void {
     const { port } = from;
     port.on("message", (first: ConnectedCalls) => {
-      this.#isCalled = true;
+      this.#isBusy = this.#isCalled = true;
       let { calls, after } = first;
       // One reply to all calls that have arrived: a message costs more than many a call.
       while (calls.length < callsPerReplyMax) {

@@ -1,6 +1,6 @@
 // Prepares the thread of a shard for its first calls: runs them on points of its own, in memory, so that V8
 // has compiled the code that the first requests need. It changes nothing in the store.
-import type { BucketValue, PointBatch } from "../points.ts";
+import { aggregateNames, type BucketValue, type PointBatch } from "../points.ts";
 import { Shard } from "./shard.ts";
 
 const series = 4096;
@@ -10,7 +10,15 @@ const blockPoints = 1_024;
 /** Repetitions of each read: V8 compiles a function after some calls. */
 const rounds = 20;
 const range = { startMs: 0, endMs: pointCount * stepMs };
-const aggregates: readonly BucketValue[] = ["average", "min", "max", "count"];
+/**
+ * By summaries of buckets and, for short buckets, by points: the loops differ, and so they do for variances.
+ */
+const kinds: readonly { readonly bucketMs: number; readonly aggregates: readonly BucketValue[] }[] = [
+  { bucketMs: 60_000, aggregates: ["average", "min", "max", "count"] },
+  { bucketMs: 7_000, aggregates: ["average", "min", "max"] },
+  { bucketMs: 60_000, aggregates: aggregateNames },
+  { bucketMs: 7_000, aggregates: aggregateNames },
+];
 
 /** Each step takes about as long as one small call. */
 export function* warmUp(): Generator<undefined, void> {
@@ -24,11 +32,12 @@ export function* warmUp(): Generator<undefined, void> {
       shard.work();
     }
     for (let round = 0; round < rounds; round++) {
-      yield;
-      // Windows of other lengths, which no cache has.
-      const bucketMs = 60_000 * (round + 1);
-      const endMs = Math.ceil(range.endMs / bucketMs) * bucketMs;
-      shard.aggregate({ series, isStep: false, startMs: 0, endMs, bucketMs, aggregates, limit: 1_000 });
+      for (const { bucketMs, aggregates } of kinds) {
+        yield;
+        const startMs = round * stepMs;
+        const endMs = startMs + bucketMs * Math.floor((range.endMs - startMs) / bucketMs);
+        shard.aggregate({ series, isStep: false, startMs, endMs, bucketMs, aggregates, limit: 1_000 });
+      }
       yield;
       shard.scan({ series, isString: false, startMs: round * stepMs, endMs: range.endMs, limit: 1_000 });
       shard.latest({ series: [{ series, isString: false }], beforeMs: Infinity });
@@ -42,7 +51,8 @@ const wave = (): PointBatch => ({
   numbers: {
     series: Float64Array.of(series),
     ends: Uint32Array.of(pointCount),
-    times: Float64Array.from({ length: pointCount }, (_, i) => i * stepMs),
+    // Not regular ones, whose times take no bytes.
+    times: Float64Array.from({ length: pointCount }, (_, i) => i * stepMs + (i % 7 === 0 ? 3 : 0)),
     values: Float64Array.from(
       { length: pointCount },
       (_, i) => Math.round(1_000 * Math.sin(i / 100)) / 1_000,
