@@ -8,7 +8,7 @@ import type { App, Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
 import { ConnectorSupervisor } from "../connectors/supervisor.ts";
 import { openInstallation } from "../installation.ts";
-import { limitHeapGrowth } from "../lib/heap-limits.ts";
+import { allowGrowthAtStart, limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
 import { optimiseLoopsEarly } from "../lib/web-assembly.ts";
 import { openTracing, type Tracing } from "../tracing/tracing.ts";
@@ -41,7 +41,7 @@ ${settingLines.join("\n")}`,
     const chosen = readSettings(process.env, process.cwd());
     const settings = values.demo ? demoSettings(chosen) : chosen;
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
-    limitHeapGrowth();
+    allowGrowthAtStart();
     optimiseLoopsEarly();
     const tracing = await openTracing(process.env, log);
     const app = await openWhileLoading(settings, log, tracing);
@@ -66,6 +66,7 @@ ${settingLines.join("\n")}`,
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
     const started = await listenOrClose(app);
+    limitHeapGrowth();
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
     const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
     const command = commandFor(settings, started.baseUrl);

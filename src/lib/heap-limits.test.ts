@@ -40,6 +40,46 @@ test("old objects are collected earlier than V8 does by itself", () => {
   assert.ok(unlimited.mostBytes > 3 * unlimited.usedBytes, JSON.stringify(unlimited));
 });
 
+/**
+ * Bytes of the heap at the first collection of old objects in a program whose new objects are mostly garbage,
+ * as at a start; and whether scripts of the program have `gc`.
+ */
+function firstCollectionOf(before: string): { readonly atBytes: number; readonly hasGc: boolean } {
+  const program = `
+    import { PerformanceObserver, constants } from "node:perf_hooks";
+    import { setImmediate as pause } from "node:timers/promises";
+    import { getHeapStatistics } from "node:v8";
+    import { runInNewContext } from "node:vm";
+    const objects = Array.from({ length: 100_000 }, (_, count) => ({ count, list: [count] }));
+    ${before}
+    let isCollected = false;
+    const isOld = ({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR;
+    const see = (list) => (isCollected ||= list.getEntries().some(isOld));
+    new PerformanceObserver(see).observe({ type: "gc" });
+    let atBytes = 0;
+    while (!isCollected) {
+      atBytes = getHeapStatistics().used_heap_size;
+      for (let count = 0; count < 20_000; count++) {
+        const object = { count, list: [count] };
+        if (count % 10 === 0) objects.push(object);
+      }
+      await pause();
+    }
+    console.log(JSON.stringify({ atBytes, hasGc: runInNewContext("typeof gc") !== "undefined" }));
+  `;
+  const options = ["--single-threaded-gc", "--input-type=module", "--eval", program];
+  return JSON.parse(execFileSync(process.execPath, options, { encoding: "utf8" }));
+}
+
+test("a start may use more memory before old objects are collected, and no script gets gc", () => {
+  const file = new URL("heap-limits.ts", import.meta.url).href;
+  const usual = firstCollectionOf("");
+  const allowed = firstCollectionOf(`(await import("${file}")).allowGrowthAtStart();`);
+  assert.ok(allowed.atBytes > 1.5 * usual.atBytes, JSON.stringify({ usual, allowed }));
+  assert.ok(allowed.atBytes < 4 * usual.atBytes, JSON.stringify({ usual, allowed }));
+  assert.ok(!allowed.hasGc);
+});
+
 test("a worker collects new objects early", async () => {
   const worker = startWorker(new URL("data:text/javascript,"));
   const { maxYoungGenerationSizeMb } = worker.resourceLimits!;
