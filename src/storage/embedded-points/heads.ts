@@ -93,12 +93,11 @@ export class Heads {
     const cached = this.#cachedRuns;
     let from = 0;
     for (let run = 0; run < runs.series.length; run++) {
-      const series = runs.series[run]!;
-      const to = runs.ends[run]!;
-      if (cached.series[run] !== series) this.#cacheRun(cached, run, series);
+      if (cached.series[run] !== runs.series[run]) this.#cacheRun(cached, run, runs.series[run]!);
       const place = cached.places[run];
+      const to = runs.ends[run]!;
       if (place !== undefined && to > from) {
-        const head = this.#addRun(place, { series, runs, from, to });
+        const head = this.#addRun(place, runs, run, from);
         if (head !== undefined) {
           cached.places[run] = head;
           grown(head);
@@ -122,14 +121,19 @@ export class Heads {
     return head;
   }
 
-  /** Returns the head, unless the points are in a small one. */
-  #addRun(
-    place: Place,
-    { series, runs, from, to }: { series: SeriesId; runs: PointRuns<PointValues>; from: number; to: number },
-  ): Head | undefined {
-    const isSlot = typeof place === "number";
-    if (isSlot && this.#small.isOf(place, series) && this.#small.add(place, runs, from, to)) return undefined;
-    const head = isSlot ? this.take(series)! : place;
+  /**
+   * Adds the points from index `from` to the end of the run. Returns the head, unless they are in a small
+   * one. Called for each run of a scan cycle: it allocates nothing.
+   */
+  #addRun(place: Place, runs: PointRuns<PointValues>, run: number, from: number): Head | undefined {
+    const to = runs.ends[run]!;
+    if (typeof place !== "number") {
+      place.add(runs, from, to);
+      return place;
+    }
+    const series = runs.series[run]!;
+    if (this.#small.isOf(place, series) && this.#small.add(place, runs, from, to)) return undefined;
+    const head = this.take(series)!;
     head.add(runs, from, to);
     return head;
   }

@@ -6,6 +6,9 @@
 //   slot     series, version, count, first and last cell
 //   cell     four times, four values, the next cell of the head
 //
+// Points come one by one, so that the functions for them assign each variable on its own: V8 compiles
+// `[a, b] = [c, d]` to several times the code, and until then it allocates.
+//
 // Slots and cells are numbered, and are in segments of a fixed size: growth copies nothing. Freed ones are
 // used again. When no head is left, the memory is freed.
 import type { PointColumns, SeriesId } from "../points.ts";
@@ -115,13 +118,16 @@ export class SmallHeads {
    * are too many.
    */
   add(slot: number, { times, values }: PointColumns, from: number, to: number): boolean {
-    const [segment, at] = [this.#slotSegment(slot), inSegment(slot)];
+    const segment = this.#slotSegment(slot);
+    const at = inSegment(slot);
     const count = segment.counts[at]!;
     if (count + to - from > pointsMax) return false;
     let lastMs = count === 0 ? -Infinity : this.#lastTimeOf(segment.lastCells[at]!, count);
-    let [changedFromMs, changedToMs] = [Infinity, -Infinity];
+    let changedFromMs = Infinity;
+    let changedToMs = -Infinity;
     for (let index = from; index < to; index++) {
-      const [timeMs, value] = [times[index]!, values[index] as number];
+      const timeMs = times[index]!;
+      const value = values[index] as number;
       if (timeMs > lastMs) {
         this.#append(segment, at, timeMs, value);
         lastMs = timeMs;
@@ -206,18 +212,21 @@ export class SmallHeads {
    * head has this point already, as when a client sends a request again.
    */
   #insert(segment: SlotSegment, at: number, timeMs: number, value: number): boolean {
-    let [movedMs, moved] = [timeMs, value];
+    let movedMs = timeMs;
+    let moved = value;
     let left = segment.counts[at]!;
     for (let cell = segment.firstCells[at]!; left > 0; left -= cellPoints) {
       const { times, values, next } = this.#cellSegment(cell);
       const first = inSegment(cell) * cellPoints;
       for (let place = first; place < first + Math.min(left, cellPoints); place++) {
-        const [ownMs, own] = [times[place]!, values[place]!];
+        const ownMs = times[place]!;
+        const own = values[place]!;
         if (ownMs < movedMs) continue;
         times[place] = movedMs;
         values[place] = moved;
         if (ownMs === movedMs) return !Object.is(own, moved);
-        [movedMs, moved] = [ownMs, own];
+        movedMs = ownMs;
+        moved = own;
       }
       cell = next[inSegment(cell)]!;
     }
