@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import protobuf from "protobufjs";
-import { emptyColumns, insertContext } from "../../../test/support/insert-context.ts";
+import { emptyColumns, insertContext, storePlan } from "../../../test/support/insert-context.ts";
 import type { Run } from "../../../test/support/plain-insert.ts";
 import { plainInsertMessage } from "../../../test/support/plain-insert-message.ts";
 import { isLong, runs, seed } from "../../../test/support/proof.ts";
@@ -86,6 +86,33 @@ test("the message of many series is read, run by run", () => {
       assert.deepEqual([...found.numbers.ends], ends);
     }),
   );
+});
+
+test("names that differ in any way from those of an earlier message are read as they are", () => {
+  const planned = insertContext();
+  const plan = Array.from({ length: 10 }, (_, i) => `pump${i}`);
+  const messageOf = (names: readonly string[]) =>
+    encoded(manyType, {
+      namedTimeseriesData: names.map((name, i) => ({
+        name,
+        numericData: { points: [{ timestamp: i + 1, value: i / 2 }] },
+      })),
+    });
+  storePlan(planned, decodeInsertMessage(planned, messageOf(plan)));
+  const readAgain = (names: readonly string[]) => {
+    const found = decodeInsertMessage(planned, messageOf(names));
+    assert.deepEqual(found.keys, names);
+    assert.deepEqual(
+      columnsOf(found.numbers),
+      names.map((_, i) => ({ timestamp: i + 1, value: i / 2 })),
+    );
+    return found.earlierPlan;
+  };
+  assert.ok(readAgain(plan));
+  for (const other of ["pump", "pump4x", "pump5", "Pump4", "xump4", "\u0170ump4", "pum\u0170", ""])
+    assert.equal(readAgain(plan.with(4, other)), undefined, other);
+  assert.equal(readAgain(plan.slice(0, 9)), undefined);
+  assert.equal(readAgain([...plan, "pump10"]), undefined);
 });
 
 test("unknown fields are passed over", () => {
