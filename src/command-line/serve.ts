@@ -10,7 +10,6 @@ import { ConnectorSupervisor } from "../connectors/supervisor.ts";
 import { openInstallation } from "../installation.ts";
 import { allowGrowthAtStart, limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
-import { optimiseLoopsEarly } from "../lib/web-assembly.ts";
 import { openTracing, type Tracing } from "../tracing/tracing.ts";
 import type { Command } from "./command.ts";
 import { commandName } from "./command-name.ts";
@@ -42,7 +41,6 @@ ${settingLines.join("\n")}`,
     const settings = values.demo ? demoSettings(chosen) : chosen;
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
     allowGrowthAtStart();
-    optimiseLoopsEarly();
     const tracing = await openTracing(process.env, log);
     const app = await openWhileLoading(settings, log, tracing);
     let connectors: AsyncDisposable | undefined;
