@@ -6,7 +6,7 @@ import { Agent, get } from "node:http";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { endLeftProcesses, serveMillrace, withFront } from "../../test/support/process.ts";
+import { serveMillrace, withFront } from "../../test/support/process.ts";
 
 const pointCount = 100_000;
 const readers = 24;
@@ -45,12 +45,11 @@ function testReads(environment: Readonly<Record<string, string>>): void {
 /** A server with a long series, "read", and a short one, "written". */
 class ReadServer {
   readonly #agent = new Agent({ keepAlive: true });
-  #baseUrl = "";
+  #server: Awaited<ReturnType<typeof serveMillrace>> | undefined;
   #greedyKey = "";
 
   async start(environment: Readonly<Record<string, string>>): Promise<void> {
-    const { baseUrl } = await serveMillrace({ MILLRACE_ADMIN_KEY: key, ...environment }, temporaryFolder());
-    this.#baseUrl = baseUrl;
+    this.#server = await serveMillrace({ MILLRACE_ADMIN_KEY: key, ...environment }, temporaryFolder());
     await this.ask("POST", "/timeseries", [{ name: "read" }, { name: "written" }]);
     const points = Array.from({ length: pointCount }, (_, at) => ({ timestamp: at * 1_000, value: at / 8 }));
     await this.ask("POST", "/timeseries/data/read", points);
@@ -60,9 +59,10 @@ class ReadServer {
     this.#greedyKey = created!["value"] as string;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#agent.destroy();
-    endLeftProcesses();
+    this.#server?.child.kill("SIGKILL");
+    await this.#server?.ended;
   }
 
   async ask(method: "GET" | "POST", path: string, items?: readonly Record<string, unknown>[]) {
@@ -75,28 +75,36 @@ class ReadServer {
   }
 
   async metrics(): Promise<string> {
-    return (await fetch(`${this.#baseUrl}/metrics`)).text();
+    return (await fetch(`${this.#server!.baseUrl}/metrics`)).text();
   }
 
   /** How many responses the readers get during each request, in ascending order. */
   async readsDuring(request: (round: number) => Promise<unknown>): Promise<number[]> {
     let [reads, isOver] = [0, false];
-    const reading = Array.from({ length: readers }, async () => {
-      while (!isOver) {
-        await this.#read();
-        reads += 1;
+    const reading = Promise.all(
+      Array.from({ length: readers }, async () => {
+        while (!isOver) {
+          await this.#read();
+          reads += 1;
+        }
+      }),
+    );
+    const measured = async () => {
+      while (reads < readers && !isOver) await pause(10);
+      const during: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const before = reads;
+        await request(round);
+        during.push(reads - before);
       }
-    });
-    while (reads < readers) await pause(10);
-    const during: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const before = reads;
-      await request(round);
-      during.push(reads - before);
+      return during.sort((a, b) => a - b);
+    };
+    try {
+      return await Promise.race([measured(), reading.then((): number[] => [])]);
+    } finally {
+      isOver = true;
+      await reading;
     }
-    isOver = true;
-    await Promise.all(reading);
-    return during.sort((a, b) => a - b);
   }
 
   async #read(): Promise<void> {
@@ -108,7 +116,7 @@ class ReadServer {
   }
 
   #address(path: string): string {
-    return `${this.#baseUrl}/api/0.5/projects/default${path}`;
+    return `${this.#server!.baseUrl}/api/0.5/projects/default${path}`;
   }
 }
 
