@@ -8,7 +8,7 @@ import type { App, Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
 import { ConnectorSupervisor } from "../connectors/supervisor.ts";
 import { openInstallation } from "../installation.ts";
-import { allowGrowthAtStart, limitHeapGrowth } from "../lib/heap-limits.ts";
+import { limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
 import { openTracing, type Tracing } from "../tracing/tracing.ts";
 import type { Command } from "./command.ts";
@@ -40,7 +40,7 @@ ${settingLines.join("\n")}`,
     const chosen = readSettings(process.env, process.cwd());
     const settings = values.demo ? demoSettings(chosen) : chosen;
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
-    allowGrowthAtStart();
+    limitHeapGrowth();
     const tracing = await openTracing(process.env, log);
     const app = await openWhileLoading(settings, log, tracing);
     let connectors: AsyncDisposable | undefined;
@@ -64,7 +64,6 @@ ${settingLines.join("\n")}`,
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
     const started = await listenOrClose(app);
-    limitHeapGrowth();
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
     const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
     const command = commandFor(settings, started.baseUrl);
