@@ -24,6 +24,7 @@ import {
 import { helpWith, SharedBlocks } from "./shared-blocks.ts";
 import { viewOf } from "./shared-ring.ts";
 import { warmUp } from "./warm-up.ts";
+import { WarmUpPace } from "./warm-up-pace.ts";
 
 /** While more heads than this wait to be flushed, records are not confirmed, which slows writers down. */
 const headsToFlushMax = 32;
@@ -37,12 +38,8 @@ const callsPerReplyMax = 16;
 const helpSliceMs = 2;
 /** From the start to the first step of the warm-up: the main thread needs the processor until then. */
 const warmUpAfterMs = 700;
-/**
- * Between two steps of it, so that calls come between them. A step is left out when messages have arrived.
- */
+/** Between two steps of it, so that calls come between them. Messages of the pause postpone the next step. */
 const warmUpPauseMs = 5;
-/** After so many steps left out for calls, these have compiled the code. Records compile no code of reads. */
-const warmUpCallsMax = 400;
 /** Delay before background work is tried again after a failure, for example of a full disk. */
 const retryMs = 1000;
 
@@ -78,9 +75,7 @@ class ShardWorker {
   #isClosed = false;
   /** Records received, modulo 2^32. */
   #received = 0;
-  /** Whether messages, and calls among them, have arrived since the last step of the warm-up. */
-  #isBusy = false;
-  #isCalled = false;
+  readonly #warmUpPace = new WarmUpPace();
   /** Calls of other threads whose records the main thread has not sent. */
   #waiting: { readonly from: Connection; readonly message: ConnectedCalls }[] = [];
   /** Where replies go: to the main thread, or to the thread whose calls run. */
@@ -98,17 +93,16 @@ class ShardWorker {
     this.#shard = new Shard(settings.path, settings, mayShare ? new SharedBlocks(requestHelp) : undefined);
     port.on("message", (message: MessageToShard) => this.#receive(message));
     if (this.#shard.hasWork) this.#scheduleWork();
-    this.#warmUpIn(warmUpAfterMs, warmUp(), warmUpCallsMax);
+    this.#warmUpIn(warmUpAfterMs, warmUp());
   }
 
   /** Runs the steps one by one while the thread has nothing else to do. */
-  #warmUpIn(ms: number, steps: Generator<undefined, void>, callsLeft: number): void {
+  #warmUpIn(ms: number, steps: Generator<undefined, void>): void {
     const step = () => {
-      const isBusy = this.#shard.hasWork || this.#isBusy;
-      const left = callsLeft - Number(this.#isCalled);
-      this.#isBusy = this.#isCalled = false;
-      if (this.#isClosed || left === 0) steps.return();
-      else if (isBusy || this.#hasNext(steps)) this.#warmUpIn(warmUpPauseMs, steps, left);
+      if (this.#shard.hasWork) this.#warmUpPace.noteWork();
+      const next = this.#isClosed ? "end" : this.#warmUpPace.decide();
+      if (next === "end") steps.return();
+      else if (next === "postpone" || this.#hasNext(steps)) this.#warmUpIn(warmUpPauseMs, steps);
     };
     setTimeout(step, ms).unref();
   }
@@ -146,8 +140,7 @@ class ShardWorker {
   };
 
   #receive(message: MessageToShard): void {
-    this.#isBusy = true;
-    this.#isCalled ||= message.kind === "calls";
+    this.#warmUpPace.noteWork();
     if (message.kind === "help") this.#help(message.buffer);
     else if (message.kind === "apply") this.#applyAll(message.records);
     else if (message.kind === "connect") this.#connect(message);
@@ -171,7 +164,7 @@ class ShardWorker {
   #connect(from: Connection): void {
     const { port } = from;
     port.on("message", (first: ConnectedCalls) => {
-      this.#isBusy = this.#isCalled = true;
+      this.#warmUpPace.noteWork();
       let { calls, after } = first;
       // One reply to all calls that have arrived: a message costs more than many a call.
       while (calls.length < callsPerReplyMax) {
@@ -249,6 +242,7 @@ class ShardWorker {
 
   #runEach(calls: readonly CallMessage[]): void {
     for (const one of calls) {
+      if (one.call === "scan" || one.call === "aggregate") this.#warmUpPace.noteRead();
       this.#replies ??= [];
       const startedMs = performance.now();
       this.#run(one);

@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { warmUp } from "./warm-up.ts";
 
 /** Fewer would be long ones, for which calls wait. */
-const stepsMin = 40;
+const stepsMin = 100;
 
 test("the warm-up ends by itself after many steps, and writes no file", (context) => {
   const [before, folder] = [process.cwd(), temporaryFolder()];

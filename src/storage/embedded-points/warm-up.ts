@@ -10,9 +10,7 @@ const blockPoints = 1_024;
 /** Repetitions of each read: V8 compiles a function after some calls. */
 const rounds = 20;
 const range = { startMs: 0, endMs: pointCount * stepMs };
-/**
- * By summaries of buckets and, for short buckets, by points: the loops differ, and so they do for variances.
- */
+/** Long buckets use summaries, short ones use points, and variances have loops of their own. */
 const kinds: readonly { readonly bucketMs: number; readonly aggregates: readonly BucketValue[] }[] = [
   { bucketMs: 60_000, aggregates: ["average", "min", "max", "count"] },
   { bucketMs: 7_000, aggregates: ["average", "min", "max"] },
@@ -20,7 +18,7 @@ const kinds: readonly { readonly bucketMs: number; readonly aggregates: readonly
   { bucketMs: 7_000, aggregates: aggregateNames },
 ];
 
-/** Each step takes about as long as one small call. */
+/** Each step takes about as long as one call of its kind. */
 export function* warmUp(): Generator<undefined, void> {
   const shard = new Shard(":memory:", { file: "warm-up", blockPoints, aggregateCacheBytes: 0 });
   try {
@@ -51,7 +49,7 @@ const wave = (): PointBatch => ({
   numbers: {
     series: Float64Array.of(series),
     ends: Uint32Array.of(pointCount),
-    // Not regular ones, whose times take no bytes.
+    // Irregular ones: regular times need no decoding.
     times: Float64Array.from({ length: pointCount }, (_, i) => i * stepMs + (i % 7 === 0 ? 3 : 0)),
     values: Float64Array.from(
       { length: pointCount },
