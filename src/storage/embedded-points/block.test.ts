@@ -210,6 +210,8 @@ test("a block whose times begin or end with no number, or end before they begin,
     [lastAt, Number.NaN],
     [firstAt, -Infinity],
     [lastAt, Infinity],
+    [lastAt, 2 ** 60],
+    [firstAt, -(2 ** 60)],
     [lastAt, -1],
     [lastAt, 8000.5],
   ] as const) {

@@ -154,10 +154,12 @@ function sectionsOf(reader: ByteReader): Sections {
   return { bounds, times, values };
 }
 
-/** A read compares the last time with its end, so that has to be a number. */
+/** Refuses bounds that `encodeBlock` never writes. If the last time is NaN, a read decodes too few values. */
 function checkBounds({ firstMs, lastMs }: TimeBounds): void {
-  const areTimes = Number.isInteger(firstMs) && Number.isInteger(lastMs) && firstMs <= lastMs;
-  if (!areTimes) throw new MalformedBlock(`times from ${firstMs} to ${lastMs}`);
+  const areIntegers = Number.isInteger(firstMs) && Number.isInteger(lastMs);
+  const lengthMs = lastMs - firstMs;
+  if (!areIntegers || Math.abs(firstMs) > integerMax || lengthMs < 0 || lengthMs > integerMax)
+    throw new MalformedBlock(`times from ${firstMs} to ${lastMs}`);
 }
 
 /** Begins a block of the kernels, with space for so many bytes of values. */

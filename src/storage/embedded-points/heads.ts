@@ -123,7 +123,7 @@ export class Heads {
 
   /**
    * Adds the points from index `from` to the end of the run. Returns the head, unless they are in a small
-   * one. Called for each run of a scan cycle: it allocates nothing.
+   * one. This runs for each series of a scan cycle: it makes objects only for a head that grows.
    */
   #addRun(place: Place, runs: PointRuns<PointValues>, run: number, from: number): Head | undefined {
     const to = runs.ends[run]!;

@@ -6,8 +6,8 @@
 //   slot     series, version, count, first and last cell
 //   cell     four times, four values, the next cell of the head
 //
-// Points come one by one, so that the functions for them assign each variable on its own: V8 compiles
-// `[a, b] = [c, d]` to several times the code, and until then it allocates.
+// `add` and `#insert` run for each point. They avoid `[a, b] = [c, d]`: V8 compiles it to several times the
+// machine code, and it allocates until it is optimised.
 //
 // Slots and cells are numbered, and are in segments of a fixed size: growth copies nothing. Freed ones are
 // used again. When no head is left, the memory is freed.
