@@ -88,16 +88,26 @@ test("the message of many series is read, run by run", () => {
   );
 });
 
+const messageOf = (names: readonly string[]) =>
+  encoded(manyType, {
+    namedTimeseriesData: names.map((name, i) => ({
+      name,
+      numericData: { points: [{ timestamp: i + 1, value: i / 2 }] },
+    })),
+  });
+
+test("a name whose letters are the bytes of another in UTF-8 is not taken for it", () => {
+  const planned = insertContext();
+  const [name, bytesAsLetters] = ["p\u00fcmp", "p\u00c3\u00bcmp"];
+  const plan = Array.from({ length: 10 }, (_, i) => `pump${i}`);
+  storePlan(planned, decodeInsertMessage(planned, messageOf(plan.with(4, bytesAsLetters))));
+  for (const names of [plan.with(4, name), plan.with(4, bytesAsLetters)])
+    assert.deepEqual(decodeInsertMessage(planned, messageOf(names)).keys, names);
+});
+
 test("names that differ in any way from those of an earlier message are read as they are", () => {
   const planned = insertContext();
   const plan = Array.from({ length: 10 }, (_, i) => `pump${i}`);
-  const messageOf = (names: readonly string[]) =>
-    encoded(manyType, {
-      namedTimeseriesData: names.map((name, i) => ({
-        name,
-        numericData: { points: [{ timestamp: i + 1, value: i / 2 }] },
-      })),
-    });
   storePlan(planned, decodeInsertMessage(planned, messageOf(plan)));
   const readAgain = (names: readonly string[]) => {
     const found = decodeInsertMessage(planned, messageOf(names));

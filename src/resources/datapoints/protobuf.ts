@@ -82,16 +82,18 @@ class MessageReader {
     return name;
   }
 
-  /** Clients repeat their names: comparing one with that of an earlier insert takes less than a string. */
+  /**
+   * Clients repeat their names. Comparing with the name of an earlier insert costs less than a new string.
+   */
   #name(end: number): string {
     const expected = this.#builder.expectedKey();
-    if (expected === undefined || !this.#isPlain(expected, end)) return this.#text(end);
+    if (expected === undefined || !this.#hasBytesOf(expected, end)) return this.#text(end);
     this.#at = end;
     return expected;
   }
 
-  /** Whether the bytes up to `end` are those of a string with one byte a character. */
-  #isPlain(expected: string, end: number): boolean {
+  /** Whether the bytes up to `end` are those of `expected`, which is ASCII: each character is its byte. */
+  #hasBytesOf(expected: string, end: number): boolean {
     const bytes = this.#bytes;
     const start = this.#at;
     if (end - start !== expected.length) return false;

@@ -102,7 +102,9 @@ export class IncomingPointsBuilder {
     this.#strings.push(value);
   }
 
-  /** The likely name of the run after the next `ahead` runs. It has no character that JSON escapes. */
+  /**
+   * The likely name of the run after the next `ahead` runs. It is ASCII without characters that JSON escapes.
+   */
   expectedKey(ahead = 0): string | undefined {
     return this.#earlierKeys?.[this.#runs + ahead] as string | undefined;
   }
