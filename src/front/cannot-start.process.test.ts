@@ -1,4 +1,5 @@
 // A server whose front threads cannot get their socket works without them, unless a number was chosen.
+// The test changes the temporary folder and the number of cores for its whole process.
 import assert from "node:assert/strict";
 import { readdir, rm } from "node:fs/promises";
 import { syncBuiltinESMExports } from "node:module";
