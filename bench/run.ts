@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { defaultCount } from "../src/front/default-count.ts";
 import { measureClientCost } from "./client-cost.ts";
 import { clusterParts, fullCluster, measureCluster, quickCluster } from "./cluster.ts";
 import { measureCodecs } from "./codecs.ts";
@@ -38,7 +39,7 @@ import { millrace } from "./systems/millrace.ts";
 import { millraceOnClickHouse } from "./systems/millrace-on-clickhouse.ts";
 import type { Running, System } from "./systems/system.ts";
 import { victoriaMetrics } from "./systems/victoria-metrics.ts";
-import { frontThreads, measureThreads } from "./threads.ts";
+import { measureThreads } from "./threads.ts";
 import { fullTransformations, measureTransformations, quickTransformations } from "./transformations.ts";
 import { type Figures, fullScale, type Prepared, prepare, quickScale, type Scale } from "./workloads.ts";
 import { fullWrites, measureSynced, measureWrites, quickWrites, withSameWrites } from "./writes.ts";
@@ -148,7 +149,7 @@ const isAsked = (names: readonly string[]) => only === undefined || names.some((
 
 async function scale(): Promise<void> {
   const tables = await measureScale((work) => onFresh(millrace, work), options.quick);
-  const threads = `front threads: ${frontThreads(availableParallelism())}, as by default`;
+  const threads = `front threads: ${defaultCount(availableParallelism())}, as by default`;
   show("Scale", `${machine()}\n\n\`${command}\`: one round, ${threads}.\n\n${tables}`);
 }
 

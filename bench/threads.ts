@@ -7,6 +7,7 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request as send } from "node:http";
+import { defaultCount } from "../src/front/default-count.ts";
 import { generateScans, seed } from "./generate.ts";
 import { openConnections, type RequestBytes } from "./http.ts";
 import { readersOf } from "./many-readers.ts";
@@ -33,7 +34,6 @@ const [alone, beside, frontCount] = [0, 1, 2];
 
 /** Cores for which the last table computes rates, and the threads that a server has there by default. */
 const computedCores = [4, 8, 16, 64];
-export const frontThreads = (cores: number) => Math.max(0, Math.min(cores - 2, 7));
 const shardsOn = (cores: number) => Math.min(cores, 16);
 
 /** Three tables, of one round. */
@@ -135,7 +135,7 @@ function limitsTable(costs: ThreadCosts): string {
 function boundOf({ main, front, others }: ThreadCost, cores: number): string {
   const bounds = [
     ["main thread", 1e6 / main],
-    ["front threads", (frontThreads(cores) * 1e6) / front],
+    ["front threads", (defaultCount(cores) * 1e6) / front],
     ["shards", (shardsOn(cores) * 1e6) / others],
     ["cores", (cores * 1e6) / (main + front + others)],
   ] as const;
@@ -148,7 +148,7 @@ function computedTable(costs: ThreadCosts): string {
     ([kind, cost]) => `| ${[kind, ...computedCores.map((cores) => boundOf(cost, cores))].join(" | ")} |`,
   );
   const titles = computedCores.map(
-    (cores) => `${cores} cores: ${frontThreads(cores)} front threads, ${shardsOn(cores)} shards`,
+    (cores) => `${cores} cores: ${defaultCount(cores)} front threads, ${shardsOn(cores)} shards`,
   );
   return [
     "**Computed, not measured**, from the microseconds above: requests/s of a server with default settings",

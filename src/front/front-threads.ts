@@ -22,6 +22,7 @@ import { EmbeddedPoints } from "../storage/embedded-points/embedded-points.ts";
 import type { PointsStore } from "../storage/points.ts";
 import { serveCalls, ThreadCaller } from "./calls.ts";
 import { ConnectionBalance, connectionCounts } from "./connection-balance.ts";
+import { defaultCount } from "./default-count.ts";
 import { hiddenRoutes } from "./front-routes.ts";
 import type { CallsToFront, CallsToMain, FrontSettings, NewsForMain, SharedMemory } from "./messages.ts";
 import { freeBatch } from "./transfer-batch.ts";
@@ -65,7 +66,7 @@ export async function openFrontThreads(
   const { settings, log } = parts;
   const { frontThreads = 0 } = settings;
   const isAutomatic = frontThreads === "auto";
-  const count = isAutomatic ? automaticCount() : frontThreads;
+  const count = isAutomatic ? defaultCount(availableParallelism()) : frontThreads;
   if (count === 0 || isReadOnly) return undefined;
   const problem = problemOf(settings, isTraced);
   if (problem === undefined && store instanceof EmbeddedPoints) {
@@ -83,10 +84,6 @@ function noThreads(log: Logger, problem: unknown): undefined {
   const reason = "the temporary folder cannot be used";
   log.warn({ err: problem, reason }, "Starts without front threads");
 }
-
-/** The main thread and the shards have two cores for themselves: on two, front threads slow writes down. */
-const automaticCount = (): number => Math.max(0, Math.min(availableParallelism() - 2, automaticMax));
-const automaticMax = 7;
 
 /** The path of a socket has at most 107 bytes. */
 const tmpdirLengthMax = 60;
