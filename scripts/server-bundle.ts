@@ -1,10 +1,12 @@
 // Bundles the program, and the process of a query, with the packages that they need, for
-// src/current-bundle.ts.
-import { rmSync, writeFileSync } from "node:fs";
+// src/current-bundle.ts. The program and its threads are scripts for src/code-cache.ts, and each has a small
+// module that runs it. The process of a query is a module: it may read no file that it does not need.
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Plugin, rolldown } from "rolldown";
-import { type BundleName, bundleFolder, bundleSources, inputLine } from "../src/current-bundle.ts";
+import { type OutputChunk, type Plugin, rolldown } from "rolldown";
+import { scriptEnd, scriptStart } from "../src/code-cache.ts";
+import { bundleFolder, bundleSources, inputLine } from "../src/current-bundle.ts";
 
 /** The threads that a start needs; the program starts them from its bundle. */
 const threadSources = [
@@ -17,28 +19,86 @@ const threadSources = [
 const installedPackages = "node_modules/.package-lock.json";
 
 export async function writeServerBundles(root: string): Promise<void> {
-  for (const name of Object.keys(bundleSources) as BundleName[]) await writeBundle(root, name);
+  await writeQuery(root);
+  await writeProgram(root);
 }
 
-async function writeBundle(root: string, name: BundleName): Promise<void> {
-  const folder = join(root, bundleFolder(name));
-  rmSync(folder, { recursive: true, force: true });
-  const threads = (name === "program" ? threadSources : []).map((path) => join(root, path));
+async function writeQuery(root: string): Promise<void> {
+  const folder = emptyFolder(join(root, bundleFolder("query")));
+  const bundle = await rolldown({
+    input: { query: join(root, bundleSources.query) },
+    platform: "node",
+    plugins: [urlsOf(folder, []), lazyHttp, lazyResponse],
+  });
+  const { output } = await bundle.write({ dir: folder, format: "esm", ...moduleNames });
+  await bundle.close();
+  writeInputs({ root, folder }, output);
+}
+
+async function writeProgram(root: string): Promise<void> {
+  const folder = emptyFolder(join(root, bundleFolder("program")));
+  const threads = threadSources.map((path) => join(root, path));
   const bundle = await rolldown({
     input: {
-      [name]: join(root, bundleSources[name]),
+      program: join(root, bundleSources.program),
       ...Object.fromEntries(threads.map((one) => [entryOf(one), one])),
     },
     platform: "node",
-    plugins: [urlsOf(folder, threads), lazyHttp, lazyResponse],
+    plugins: [urlsOf(folder, threads), resolverOfScripts, lazyHttp, lazyResponse],
   });
-  const names = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
-  const { output } = await bundle.write({ dir: folder, format: "esm", ...names });
+  const name = "[name]-[hash].cjs";
+  const { output } = await bundle.generate({ format: "cjs", entryFileNames: name, chunkFileNames: name });
   await bundle.close();
-  const modules = output.flatMap((one) => (one.type === "chunk" ? one.moduleIds : []));
+  const scripts = output.filter((one) => one.type === "chunk");
+  mkdirSync(folder, { recursive: true });
+  for (const { fileName, code } of scripts)
+    writeFileSync(join(folder, fileName), scriptStart + code + scriptEnd);
+  const runners = new Map(scripts.filter((one) => one.isEntry).map((one) => [one.name, runnerOf(root, one)]));
+  const modules = await rolldown({
+    input: Object.fromEntries([...runners.keys()].map((name) => [name, `\0run:${name}`])),
+    platform: "node",
+    plugins: [virtualModules(runners)],
+  });
+  const written = await modules.write({ dir: folder, format: "esm", ...moduleNames });
+  await modules.close();
+  writeInputs({ root, folder }, [...scripts, ...written.output]);
+}
+
+const moduleNames = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
+
+function emptyFolder(folder: string): string {
+  rmSync(folder, { recursive: true, force: true });
+  return folder;
+}
+
+/** The module that runs a script, and has its exports. */
+function runnerOf(root: string, { name, fileName, exports }: OutputChunk): string {
+  const entry = JSON.stringify({ thread: name, file: fileName });
+  return [
+    `import { runScripts } from ${JSON.stringify(join(root, "src/code-cache.ts"))};`,
+    `export const { ${exports.join(", ")} } = runScripts(import.meta.dirname, ${entry});`,
+  ].join("\n");
+}
+
+const virtualModules = (modules: ReadonlyMap<string, string>): Plugin => ({
+  name: "virtual-modules",
+  resolveId: (id) => (id.startsWith("\0run:") ? id : null),
+  load: (id) => (id.startsWith("\0run:") ? modules.get(id.slice("\0run:".length))! : null),
+});
+
+interface Place {
+  readonly root: string;
+  readonly folder: string;
+}
+
+/** Last: without this file the bundle is not used. */
+function writeInputs(
+  { root, folder }: Place,
+  output: readonly { type: string; moduleIds?: string[] }[],
+): void {
+  const modules = output.flatMap((one) => one.moduleIds ?? []);
   const sources = modules.filter((path) => path.startsWith(join(root, "src/")));
-  const inputs = [...sources.map((path) => relative(root, path)), installedPackages];
-  // Last: without this file the bundle is not used.
+  const inputs = [...new Set(sources.map((path) => relative(root, path))), installedPackages];
   writeFileSync(join(folder, "inputs"), inputs.map((path) => inputLine(root, path)).join("\n"));
 }
 
@@ -85,3 +145,12 @@ const urlsOf = (folder: string, threads: readonly string[]): Plugin => ({
       .replaceAll("import.meta.url", href(id));
   },
 });
+
+/** Scripts have no `import.meta`; `runScripts` passes its own. */
+const resolverOfScripts: Plugin = {
+  name: "resolver-of-scripts",
+  transform: (code, id) =>
+    id.endsWith(".ts") && code.includes("import.meta.resolve")
+      ? code.replaceAll("import.meta.resolve", "importMeta.resolve")
+      : null,
+};

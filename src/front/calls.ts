@@ -23,6 +23,11 @@ export class ThreadCaller<Calls, News = never> {
     this.#name = name;
   }
 
+  /** Resolves when the other thread has ended. */
+  get ended(): Promise<void> {
+    return this.#rpc.ended;
+  }
+
   tell(news: News): void {
     this.#rpc.post(news);
   }

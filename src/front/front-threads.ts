@@ -205,8 +205,7 @@ export class FrontThreads {
   async close(milliseconds: number): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#diskTimer);
-    await Promise.allSettled(this.#threads.map(({ calls }) => calls.call("close", { milliseconds })));
-    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
+    await Promise.allSettled(this.#threads.map((one) => end(one, milliseconds)));
     this.#inner?.close();
     await rm(this.#folder, { recursive: true, force: true });
   }
@@ -267,5 +266,15 @@ export class FrontThreads {
 
   #noteDisk(): void {
     Atomics.store(this.#parts.memory.diskFull, 0, this.#parts.services.disk.isFull ? 1 : 0);
+  }
+}
+
+/** Ends a thread after its accepted requests. It stores compiled code before its end. */
+async function end({ worker, calls }: Thread, milliseconds: number): Promise<void> {
+  try {
+    await calls.call("close", { milliseconds });
+    await calls.ended;
+  } finally {
+    await worker.terminate();
   }
 }

@@ -154,9 +154,11 @@ async function start(begin: FrontStart): Promise<void> {
       await closeWithin(http, milliseconds);
       forwarding.close();
       await Promise.all([services.computing.close(), services.points.close(), services.catalog.close()]);
+      setImmediate(() => process.exit()); // After the reply.
       return undefined;
     },
   });
 }
 
-await start(workerData as FrontStart);
+// Not awaited: the bundle has scripts. A failure ends the thread all the same.
+void start(workerData as FrontStart);

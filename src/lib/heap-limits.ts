@@ -34,8 +34,14 @@ const firstGarbagePercent = 300;
 export function limitHeapGrowth(): void {
   setFlagsFromString(`--heap-growing-percent=${firstGarbagePercent}`);
   collectAll();
-  setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
+  setServerFlags();
 }
+
+/**
+ * Sets the flags that V8 has while the server runs. Compiled code is stored with the flags of the process,
+ * and V8 refuses it with other ones, so a server sets them before it loads any code.
+ */
+export const setServerFlags = (): void => setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
 
 /**
  * Collects all objects of this thread while they are few, which takes 10 ms. Without this, V8 lowers its

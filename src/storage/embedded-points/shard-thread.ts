@@ -122,6 +122,7 @@ export class ShardThread {
   async close(): Promise<void> {
     try {
       await this.call("close", undefined);
+      await this.#rpc.ended; // Before its end it stores compiled code.
     } finally {
       clearTimeout(this.#batchTimer);
       await this.#worker.terminate();

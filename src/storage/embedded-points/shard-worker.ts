@@ -72,7 +72,6 @@ class ShardWorker {
   readonly #helpKernels = new Kernels();
   /** The memory of reads that this thread helps with. */
   readonly #helped = new Set<SharedArrayBuffer>();
-  #isClosed = false;
   /** Records received, modulo 2^32. */
   #received = 0;
   readonly #warmUpPace = new WarmUpPace();
@@ -100,7 +99,7 @@ class ShardWorker {
   #warmUpIn(ms: number, steps: Generator<undefined, void>): void {
     const step = () => {
       if (this.#shard.hasWork) this.#warmUpPace.noteWork();
-      const next = this.#isClosed ? "end" : this.#warmUpPace.decide();
+      const next = this.#warmUpPace.decide();
       if (next === "end") steps.return();
       else if (next === "postpone" || this.#hasNext(steps)) this.#warmUpIn(warmUpPauseMs, steps);
     };
@@ -131,11 +130,10 @@ class ShardWorker {
     freeze: (_, id) => this.#sendResult(id, this.#shard.freeze()),
     thaw: (_, id) => this.#sendResult(id, this.#shard.thaw()),
     close: (_, id) => {
-      this.#isClosed = true;
       this.#shard.close();
       this.#sendResult(id, undefined);
       this.#sendReplies();
-      this.#port.close();
+      process.exit(); // Ends the thread, also while other threads are connected to it.
     },
   };
 
@@ -217,7 +215,7 @@ class ShardWorker {
     if (this.#helped.has(buffer)) return;
     this.#helped.add(buffer);
     const slice = () => {
-      const isFree = !this.#isClosed && !this.#shard.hasWork && this.#unconfirmed === 0;
+      const isFree = !this.#shard.hasWork && this.#unconfirmed === 0;
       const untilMs = performance.now() + helpSliceMs;
       const mayContinue = () => performance.now() < untilMs;
       if (isFree && helpWith(buffer, this.#helpKernels, mayContinue)) setImmediate(slice);

@@ -1,0 +1,159 @@
+// Runs the scripts of a bundle with the code that V8 compiled in an earlier process. Node's compile cache has
+// the code of a module as it is after loading, without that of functions which only requests call. This one
+// is written later, so the first requests find their code, too. A script without usable code is compiled.
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, join } from "node:path";
+import { cachedDataVersionTag } from "node:v8";
+import { constants, Script } from "node:vm";
+import { threadId } from "node:worker_threads";
+import { crc32 } from "node:zlib";
+
+/**
+ * Each script of a bundle is a function with these parameters, which `scriptStart` and `scriptEnd` enclose.
+ */
+type RunScript = (
+  exports: unknown,
+  require: (id: string) => unknown,
+  module: { exports: unknown },
+  ...place: [file: string, folder: string, importMeta: Pick<ImportMeta, "resolve">]
+) => void;
+
+export const scriptStart =
+  '(function (exports, require, module, __filename, __dirname, importMeta) {"use strict";';
+/** On a line of its own, because the script may end with a comment. */
+export const scriptEnd = "\n})";
+
+/**
+ * Without stored code: from the start to the first script that is stored. The first requests are over then.
+ */
+const storeAfterMs = 20_000;
+/** Between two scripts, because the thread stands still for up to 20 ms while it writes one. */
+const storePauseMs = 100;
+
+/** Where the first script of a thread is; the code of each kind of thread is stored by itself. */
+export interface ScriptEntry {
+  readonly thread: string;
+  /** A file in the folder of the bundle. Its name changes with its content. */
+  readonly file: string;
+}
+
+/** Runs the script of the entry, and those that it requires; returns its exports. */
+export function runScripts(folder: string, { thread, file: first }: ScriptEntry): unknown {
+  const cache = new CodeCache(storageOf(thread));
+  const requireOther = createRequire(join(folder, first));
+  const modules = new Map<string, { exports: unknown }>();
+  const require = (id: string): unknown => (id.startsWith("./") ? load(id.slice(2)) : requireOther(id));
+  const load = (file: string): unknown => {
+    const loaded = modules.get(file);
+    if (loaded !== undefined) return loaded.exports;
+    const module = { exports: {} as unknown };
+    modules.set(file, module);
+    const path = join(folder, file);
+    const run = cache.compile(path) as RunScript;
+    const resolve = (specifier: string) => import.meta.resolve(specifier);
+    run(module.exports, require, module, path, folder, { resolve });
+    return module.exports;
+  };
+  setTimeout(() => cache.storeSlowly(), storeAfterMs).unref();
+  process.once("exit", () => cache.store());
+  return load(first);
+}
+
+/** Below the folder of Node's compile cache; undefined where that is switched off. */
+function storageOf(thread: string): string | undefined {
+  const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
+  if (!NODE_COMPILE_CACHE || NODE_DISABLE_COMPILE_CACHE || NODE_V8_COVERAGE) return undefined;
+  // V8 refuses the code of another version, of other flags, or for another processor.
+  const kind = [process.version, process.arch, cachedDataVersionTag().toString(16), ownId];
+  return join(NODE_COMPILE_CACHE, `scripts-${kind.join("-")}`, thread);
+}
+
+const ownId = process.getuid?.() ?? 0;
+
+class CodeCache {
+  #folder: string | undefined;
+  /** By file name. */
+  readonly #unstored = new Map<string, Script>();
+
+  constructor(folder: string | undefined) {
+    this.#folder = folder !== undefined && isOwn(folder) ? folder : undefined;
+  }
+
+  /** The value of the script at this path. */
+  compile(path: string): unknown {
+    const name = basename(path);
+    const cachedData = this.#read(name);
+    const script = new Script(readFileSync(path, "utf8"), {
+      filename: path,
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      ...(cachedData && { cachedData }),
+    });
+    if (script.cachedDataRejected) this.#remove(name);
+    if (cachedData === undefined || script.cachedDataRejected) this.#unstored.set(name, script);
+    return script.runInThisContext();
+  }
+
+  /** V8 does not notice most damages, and some end the process. */
+  #read(name: string): Buffer | undefined {
+    if (this.#folder === undefined) return undefined;
+    try {
+      const stored = readFileSync(join(this.#folder, name));
+      const code = stored.subarray(checksumBytes);
+      return stored.readUInt32LE() === crc32(code) ? code : undefined;
+    } catch {
+      return undefined; // There is none, or it is empty.
+    }
+  }
+
+  /** Stores the code of the scripts that had none at the start. */
+  store(): void {
+    for (const name of this.#unstored.keys()) this.#store(name);
+  }
+
+  /** The same, with pauses. */
+  storeSlowly(): void {
+    const [name] = this.#unstored.keys();
+    if (name === undefined) return;
+    this.#store(name);
+    setTimeout(() => this.storeSlowly(), storePauseMs).unref();
+  }
+
+  #store(name: string): void {
+    const script = this.#unstored.get(name)!;
+    this.#unstored.delete(name);
+    if (this.#folder === undefined) return;
+    const code = script.createCachedData();
+    const checksum = Buffer.alloc(checksumBytes);
+    checksum.writeUInt32LE(crc32(code));
+    const path = join(this.#folder, name);
+    const draft = `${name}.${process.pid}-${threadId}`;
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      // Of threads of one kind, the one that had more requests has more code.
+      if (this.#read(name) !== undefined && statSync(path).size >= checksumBytes + code.length) return;
+      writeFileSync(join(this.#folder, draft), Buffer.concat([checksum, code]), { mode: 0o600 });
+      renameSync(join(this.#folder, draft), path);
+    } catch {
+      // Nothing can be written here, so each start compiles.
+      this.#remove(draft);
+      this.#folder = undefined;
+    }
+  }
+
+  #remove(name: string): void {
+    try {
+      rmSync(join(this.#folder!, name), { force: true });
+    } catch {
+      // It stays, and is refused at each start.
+    }
+  }
+}
+
+const checksumBytes = 4;
+
+/** Stored code runs as it is, so that of another user is not used. */
+function isOwn(folder: string): boolean {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  return found === undefined || process.getuid === undefined || found.uid === ownId;
+}
