@@ -323,8 +323,9 @@ export function fillTimes(column: usize, count: i32, start: f64, step: f64): voi
   for (; index < count; index++) store<f64>(column + (index << 3), start + (index as f64) * step);
 }
 
-/** The place of a summary: of the one that was calculated last, or is to be added. */
+/** The place of the summary that was calculated last. */
 export const summaryAt: usize = 16;
+const summaryBytes: usize = 15 * 8;
 
 function sumOf(two: v128): f64 {
   return f64x2.extract_lane(two, 0) + f64x2.extract_lane(two, 1);
@@ -389,7 +390,7 @@ export function summariseValues(times: usize, values: usize, count: i32, summary
  * As `summarise`, but without the squares, which are NaN, and a second pass over the points. Two points at a
  * time: sums are those of the points with odd indexes plus those with even ones.
  */
-export function summariseMeans(times: usize, values: usize, count: i32, summary: usize): void {
+function summariseMeans(times: usize, values: usize, count: i32, summary: usize): void {
   const first = load<f64>(values);
   const toValues = values - times;
   const end = times + ((count as usize) << 3);
@@ -895,9 +896,48 @@ export function aggregatePoints(state: usize, times: usize, values: usize, count
   return ((at - times) >> 3) as i32;
 }
 
-/** Adds the summary of points in one bucket. Returns whether there was space for the rows before it. */
-export function aggregateSummary(state: usize, summary: usize): bool {
+/**
+ * Stores the summaries of the points in each bucket, of at most `most` buckets, one after the other. Returns how
+ * many. One of the buckets starts at `startMs`. Without squares, these are NaN.
+ */
+export function summariseBuckets(
+  times: usize,
+  values: usize,
+  count: i32,
+  startMs: f64,
+  bucketMs: f64,
+  needsSquares: bool,
+  summaries: usize,
+  most: i32,
+): i32 {
+  const last = times + ((count as usize) << 3);
+  let at = times;
+  let likely: usize = 8;
+  let stored = 0;
+  while (at < last && stored < most) {
+    const from = values + (at - times);
+    const endMs = startMs + (floor<f64>((load<f64>(at) - startMs) / bucketMs) + 1) * bucketMs;
+    const end = endOfBucket(at, last, endMs, likely);
+    const summary = summaries + (stored as usize) * summaryBytes;
+    likely = end - at;
+    if (needsSquares) summarise(at, from, (likely >> 3) as i32, summary);
+    else summariseMeans(at, from, (likely >> 3) as i32, summary);
+    at = end;
+    stored++;
+  }
+  return stored;
+}
+
+/** Adds summaries, each of points in one bucket. Returns how many: fewer when it has no space for rows. */
+export function aggregateSummaries(state: usize, summaries: usize, count: i32): i32 {
   const all = changetype<Aggregation>(state);
+  let added = 0;
+  while (added < count && addSummary(all, summaries + (added as usize) * summaryBytes)) added++;
+  return added;
+}
+
+/** Returns whether there was space for the rows before it. */
+function addSummary(all: Aggregation, summary: usize): bool {
   const firstMs = load<f64>(summary, 8);
   const lastMs = load<f64>(summary, 24);
   if (!advanceTo(all, firstMs, load<f64>(summary, 16))) return false;

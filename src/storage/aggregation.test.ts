@@ -96,7 +96,8 @@ function result(series: Series, query: Query, cuts: readonly number[], summarise
     const bucketOf = (index: number) => Math.floor((times[index]! - query.startMs) / query.bucketMs);
     const fits = bucketOf(start) === bucketOf(end - 1);
     if (summarised[index % summarised.length] && fits) {
-      aggregation.addSummary(decodeSummary(encodeSummary(kernels.summarise(times, values, start, end))));
+      const summary = decodeSummary(encodeSummary(kernels.summarise(times, values, start, end)));
+      aggregation.addSummaries([summary]);
     } else {
       aggregation.addPoints(times, values, start, end);
     }
@@ -230,7 +231,7 @@ test("the aggregation is full only when the last returned bucket is complete", (
   });
   one.addPoints(Float64Array.of(1, 2), Float64Array.of(1, 1), 0, 2);
   assert.ok(!one.isFull);
-  one.addSummary(kernels.summarise(Float64Array.of(8, 9), Float64Array.of(1, 1), 0, 2));
+  one.addSummaries([kernels.summarise(Float64Array.of(8, 9), Float64Array.of(1, 1), 0, 2)]);
   assert.ok(!one.isFull);
   one.addPoints(Float64Array.of(15), Float64Array.of(1), 0, 1);
   assert.ok(one.isFull);

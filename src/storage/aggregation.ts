@@ -31,7 +31,7 @@
 // The cost is that of the points added, where a summary counts as one, plus that of the rows returned. So a
 // long gap costs nothing, unless an interpolation over it is requested.
 
-import { aggregationAt, aggregationBytes, type Kernels } from "./kernels.ts";
+import { aggregationAt, aggregationBytes, type Kernels, summariesMax } from "./kernels.ts";
 import {
   type AggregateColumns,
   type AggregateQuery,
@@ -173,11 +173,13 @@ export class Aggregation {
     }
   }
 
-  /** Adds the summary of points that are all in one bucket, and after all points added before. */
-  addSummary(summary: Summary): void {
-    for (let isAdded = false; !isAdded && !this.isFull; ) {
+  /**
+   * Adds summaries in order, each of points that are all in one bucket, and after all points added before.
+   */
+  addSummaries(summaries: readonly Summary[]): void {
+    for (let from = 0; from < summaries.length && !this.isFull; ) {
       this.#begin();
-      isAdded = this.#kernels.aggregateSummary(this.#state, summary);
+      from += this.#kernels.aggregateSummaries(this.#state, summaries.slice(from, from + summariesMax));
       this.#takeRows();
     }
   }

@@ -21,10 +21,10 @@ interface Instance {
   readonly restoreSmoothed: Kernel;
   readonly fillTimes: Kernel;
   readonly summarise: Kernel;
-  readonly summariseMeans: Kernel;
   readonly summariseValues: Kernel;
   readonly aggregatePoints: Kernel;
-  readonly aggregateSummary: Kernel;
+  readonly summariseBuckets: Kernel;
+  readonly aggregateSummaries: Kernel;
   readonly finishAggregation: Kernel;
 }
 
@@ -40,8 +40,11 @@ const valueFields = 8;
 /** The place of the state of an aggregation, and of its rows. */
 export const aggregationAt = 2 * alignment + numberBytes * summaryFields;
 export const aggregationBytes = 2 ** 17;
+/** The place of summaries of several buckets, and how many there may be. */
+const summariesAt = aggregationAt + aggregationBytes;
+export const summariesMax = 64;
 /** Of the columns. */
-const firstByte = aggregationAt + aggregationBytes;
+const firstByte = summariesAt + numberBytes * summaryFields * summariesMax;
 /** The results of the kernel for a stream of symbols, by their number. */
 const outcomes = ["exact", "ends early", "ends elsewhere", "has malformed levels"] as const;
 /** Levels, steps and symbols of at most 256 symbols and 2^12 states; 16 bytes are stored at once. */
@@ -185,16 +188,32 @@ export class Kernels {
     },
   };
 
-  /** As `summarise`, in half of its time: without squares, which are NaN. */
-  readonly ofMeans: Summariser = {
-    summarise: (times, values, from, to) =>
-      decodeSummary(this.#summarise("summariseMeans", { times, values, from, to })),
-  };
-
-  #summarise(
-    kernel: "summarise" | "summariseMeans" | "summariseValues",
+  /**
+   * As `summarise`, a summary for each bucket that has points, one of which starts at `startMs`. Without
+   * squares, which are NaN, it takes half of the time.
+   */
+  summariseBuckets(
     points: IndexedPoints,
-  ): Float64Array {
+    { startMs, bucketMs }: { readonly startMs: number; readonly bucketMs: number },
+    needsSquares: boolean,
+  ): Summary[] {
+    const { timesAt, valuesAt, count } = this.#place(points);
+    const buckets = [startMs, bucketMs, Number(needsSquares), summariesAt, summariesMax] as const;
+    const summaries: Summary[] = [];
+    for (let done = 0; done < count; ) {
+      const [times, values] = [timesAt + numberBytes * done, valuesAt + numberBytes * done];
+      const found = this.#all.summariseBuckets(times, values, count - done, ...buckets);
+      const encoded = this.numbersAt(summariesAt, summaryFields * found);
+      for (let at = 0; at < found; at++) {
+        const summary = decodeSummary(encoded, at * summaryFields);
+        summaries.push(summary);
+        done += summary.count;
+      }
+    }
+    return summaries;
+  }
+
+  #summarise(kernel: "summarise" | "summariseValues", points: IndexedPoints): Float64Array {
     invariant(points.from < points.to, "a summary has points");
     const { timesAt, valuesAt, count } = this.#place(points);
     this.#all[kernel](timesAt, valuesAt, count, summaryAt);
@@ -212,11 +231,15 @@ export class Kernels {
     );
   }
 
-  /** Adds the summary of points in one bucket. Returns whether there was space for the rows before it. */
-  aggregateSummary(state: Uint8Array, summary: Summary): boolean {
+  /**
+   * Adds summaries, at most `summariesMax`, each of points in one bucket. Returns the number of those for
+   * whose rows there was space.
+   */
+  aggregateSummaries(state: Uint8Array, summaries: readonly Summary[]): number {
     this.#start();
-    encodeSummary(summary, this.#summary);
-    return this.#withState(state, (at) => this.#all.aggregateSummary(at, summaryAt)) !== 0;
+    const encoded = this.numbersAt(summariesAt, summaryFields * summaries.length);
+    for (let at = 0; at < summaries.length; at++) encodeSummary(summaries[at]!, encoded, at * summaryFields);
+    return this.#withState(state, (at) => this.#all.aggregateSummaries(at, summariesAt, summaries.length));
   }
 
   /** Completes the rows, or as many as there is space for. */
@@ -244,7 +267,7 @@ export class Kernels {
     return result;
   }
 
-  /** The summary that was calculated last, or is to be added. */
+  /** The summary that was calculated last. */
   get #summary(): Float64Array {
     const { buffer } = this.#all.memory;
     if (this.#summaryView.buffer !== buffer)

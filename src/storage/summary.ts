@@ -129,48 +129,49 @@ export function combineSummaries(one: Summary, next: Summary): Summary {
   };
 }
 
-/** Sets the fields in the order of FORMAT.md, "Summary". */
+/** Sets the fields from index `from` on, in the order of FORMAT.md, "Summary". */
 export function encodeSummary(
   one: Summary,
   fields: Float64Array = new Float64Array(summaryFields),
+  from = 0,
 ): Float64Array {
-  fields[0] = one.count;
-  fields[1] = one.firstMs;
-  fields[2] = one.firstValue;
-  fields[3] = one.lastMs;
-  fields[4] = one.lastValue;
-  fields[5] = one.min;
-  fields[6] = one.max;
-  fields[7] = one.sum;
-  fields[8] = one.mean;
-  fields[9] = one.squares;
-  fields[10] = one.variation;
-  fields[11] = one.lineMean;
-  fields[12] = one.lineSquares;
-  fields[13] = one.stepMean;
-  fields[14] = one.stepSquares;
+  fields[from] = one.count;
+  fields[from + 1] = one.firstMs;
+  fields[from + 2] = one.firstValue;
+  fields[from + 3] = one.lastMs;
+  fields[from + 4] = one.lastValue;
+  fields[from + 5] = one.min;
+  fields[from + 6] = one.max;
+  fields[from + 7] = one.sum;
+  fields[from + 8] = one.mean;
+  fields[from + 9] = one.squares;
+  fields[from + 10] = one.variation;
+  fields[from + 11] = one.lineMean;
+  fields[from + 12] = one.lineSquares;
+  fields[from + 13] = one.stepMean;
+  fields[from + 14] = one.stepSquares;
   return fields;
 }
 
 /** The reverse of `encodeSummary`. The caller has verified a checksum of the fields. */
-export function decodeSummary(fields: Float64Array): Summary {
-  invariant(fields.length === summaryFields, "a summary has all its fields");
+export function decodeSummary(fields: Float64Array, from = 0): Summary {
+  invariant(fields.length >= from + summaryFields, "a summary has all its fields");
   return {
-    count: fields[0]!,
-    firstMs: fields[1]!,
-    firstValue: fields[2]!,
-    lastMs: fields[3]!,
-    lastValue: fields[4]!,
-    min: fields[5]!,
-    max: fields[6]!,
-    sum: fields[7]!,
-    mean: fields[8]!,
-    squares: fields[9]!,
-    variation: fields[10]!,
-    lineMean: fields[11]!,
-    lineSquares: fields[12]!,
-    stepMean: fields[13]!,
-    stepSquares: fields[14]!,
+    count: fields[from]!,
+    firstMs: fields[from + 1]!,
+    firstValue: fields[from + 2]!,
+    lastMs: fields[from + 3]!,
+    lastValue: fields[from + 4]!,
+    min: fields[from + 5]!,
+    max: fields[from + 6]!,
+    sum: fields[from + 7]!,
+    mean: fields[from + 8]!,
+    squares: fields[from + 9]!,
+    variation: fields[from + 10]!,
+    lineMean: fields[from + 11]!,
+    lineSquares: fields[from + 12]!,
+    stepMean: fields[from + 13]!,
+    stepSquares: fields[from + 14]!,
   };
 }
 

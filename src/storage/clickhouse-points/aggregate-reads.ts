@@ -182,8 +182,8 @@ class SharedRead {
   #add(found: Found, all: ReadonlyMap<SeriesId, Aggregation>, series: readonly SeriesId[]): SeriesId[] {
     return series.filter((id) => {
       const aggregation = all.get(id)!;
-      for (const { bucket, summary } of found.get(id) ?? [])
-        if (bucket > 0 && bucket <= this.#bucketCount) aggregation.addSummary(summary);
+      const inRange = (found.get(id) ?? []).filter(({ bucket }) => bucket > 0 && bucket <= this.#bucketCount);
+      aggregation.addSummaries(inRange.map(({ summary }) => summary));
       return !aggregation.isFull;
     });
   }

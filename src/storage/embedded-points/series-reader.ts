@@ -184,7 +184,7 @@ export class SeriesReader {
       const untilMs = Math.min(endMs, cached?.noBlocksUntilMs ?? grid.nextCachedFrom(atMs));
       const isEnough = cached !== undefined && (needs !== "squares" || hasSquares(cached.summary));
       if (isEnough && grid.isFresh(cached, this.#head)) {
-        aggregation.addSummary(cached.summary);
+        aggregation.addSummaries([cached.summary]);
         const headMs = head.times[firstAtOrAfter(head.times, atMs + grid.bucketMs)] ?? Infinity;
         atMs = headMs < untilMs ? grid.bucketStart(headMs) : untilMs;
       } else {
@@ -208,23 +208,32 @@ export class SeriesReader {
   #aggregateRange(aggregation: Aggregation, range: BucketRange): void {
     const { grid, endMs, isCut } = range;
     const buckets: CachedBucket[] = [];
+    let complete: Summary[] = [];
     const summarizer = new BucketSummarizer(grid, (bucket, nextStartMs) => {
-      aggregation.addSummary(bucket.summary);
+      complete.push(bucket.summary);
       if (nextStartMs !== undefined && !isCut) buckets.push(this.#bucketToCache(grid, bucket, nextStartMs));
     });
+    const addComplete = () => {
+      if (complete.length === 0) return;
+      aggregation.addSummaries(complete);
+      complete = [];
+    };
     for (const { part, range: clipTo, summaries } of this.#summarisedParts(range)) {
       if (aggregation.isFull) break;
       for (const summary of summaries ?? []) summarizer.add(summary);
+      addComplete();
       if (summaries !== undefined || part === undefined) continue;
       // The cache has space for the first blocks: no summaries of them are cached.
       const isKept = this.#aggregated++ < cachedBlocks;
       this.#withPoints(part, { isKept, endMs: range.queryEndMs }, (all) => {
         const { points, from, to } = clip(all, clipTo);
         if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
+        addComplete();
         aggregation.addPoints(points.times, points.values as Float64Array, from, to);
       });
     }
     if (!aggregation.isFull) summarizer.end(endMs);
+    addComplete();
     this.#table.bucketCache.put(grid, buckets);
   }
 
@@ -313,13 +322,16 @@ export class SeriesReader {
   #summarise(part: ReadPart, range: BucketRange): Summary[] {
     const { grid, needs } = range;
     const { kernels } = this.#table;
-    const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
-    const { ofValues: values, ofMeans: means } = kernels;
-    const summariser = { times: ofTimes, values, means, squares: kernels }[needs];
     const summarise = (all: PointColumns) => {
       const { points, from, to } = clip(all, range);
-      const spans = { from, to, spanEnd };
-      return summariesPerSpan(points.times, points.values as Float64Array, spans, summariser);
+      const [times, values] = [points.times, points.values as Float64Array];
+      if (needs === "means" || needs === "squares") {
+        const buckets = { startMs: grid.phaseMs, bucketMs: grid.bucketMs };
+        return kernels.summariseBuckets({ times, values, from, to }, buckets, needs === "squares");
+      }
+      const spanEnd = (timeMs: number) => grid.bucketStart(timeMs) + grid.bucketMs;
+      const summariser = needs === "times" ? ofTimes : kernels.ofValues;
+      return summariesPerSpan(times, values, { from, to, spanEnd }, summariser);
     };
     const block = wholeBlockOf(part);
     if (block === undefined) return summarise(this.#pointsOf(part));

@@ -14,9 +14,9 @@
 
 import { Kernels } from "../kernels.ts";
 import { firstAtOrAfter } from "../point-columns.ts";
-import { decodeSummary, encodeSummary, type Summary, summariesPerSpan, summaryFields } from "../summary.ts";
+import { decodeSummary, encodeSummary, type Summary, summaryFields } from "../summary.ts";
 import { DamagedBlock, decodeBlock } from "./block.ts";
-import { BucketGrid } from "./bucket-cache.ts";
+import type { BucketGrid } from "./bucket-cache.ts";
 
 /** A power of two. Enough for four threads, each of which decodes one block while three wait for it. */
 export const sharedBlocksMax = 16;
@@ -236,8 +236,7 @@ class SlotMemory {
     const from = slotOf(index) * slotNumbers;
     const count = this.#numbers[from + parameters - 1]!;
     return Array.from({ length: count }, (_, at) => {
-      const first = from + parameters + at * summaryFields;
-      return decodeSummary(this.#numbers.subarray(first, first + summaryFields));
+      return decodeSummary(this.#numbers, from + parameters + at * summaryFields);
     });
   }
 
@@ -253,15 +252,11 @@ class SlotMemory {
     const numbers = values as Float64Array;
     if (times[0] !== firstMs || times.at(-1) !== lastMs) return false;
     const first = firstAtOrAfter(times, startMs);
-    const grid = new BucketGrid(bucketMs, phaseMs);
-    const spans = {
-      ...{ from: first, to: firstAtOrAfter(times, endMs, first) },
-      spanEnd: (timeMs: number) => grid.bucketStart(timeMs) + bucketMs,
-    };
-    const summaries = summariesPerSpan(times, numbers, spans, wantsSquares ? kernels : kernels.ofMeans);
+    const points = { times, values: numbers, from: first, to: firstAtOrAfter(times, endMs, first) };
+    const summaries = kernels.summariseBuckets(points, { startMs: phaseMs, bucketMs }, wantsSquares !== 0);
     if (summaries.length > sharedSummariesMax) return false;
     for (const [at, summary] of summaries.entries())
-      this.#numbers.set(encodeSummary(summary), from + parameters + at * summaryFields);
+      encodeSummary(summary, this.#numbers, from + parameters + at * summaryFields);
     this.#numbers[from + parameters - 1] = summaries.length;
     return true;
   }
