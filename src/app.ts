@@ -57,7 +57,7 @@ import { cursorSigner } from "./query/cursor.ts";
 import { InsertBuffers } from "./resources/datapoints/inserts/insert-buffers.ts";
 import { datapointBuffers } from "./resources/datapoints/responses.rest.ts";
 import { RunningDemos } from "./resources/demo/running-demos.ts";
-import { deleteExpiredUploads, finishRemovals, unlessAway } from "./resources/files/removals.ts";
+import { finishRemovals, unlessAway } from "./resources/files/removals.ts";
 import { startRetention } from "./resources/retention/runs.ts";
 import { finishDeletions } from "./resources/timeseries/pending-deletions.ts";
 import { SeriesCache } from "./resources/timeseries/series-cache.ts";
@@ -65,20 +65,27 @@ import { startSchedules } from "./resources/transformations/schedules/scheduler.
 import { startDeliveries } from "./resources/transformations/webhooks/deliveries.ts";
 import { webhookParts } from "./resources/transformations/webhooks/webhook-parts.ts";
 import { describe, linkRoutes, model, openRoutes, ownedRows, routes } from "./resources.ts";
+import { JsonDecoders } from "./rest/json.ts";
 import { type Authenticators, apiVersions } from "./rest/route.ts";
 import { processSqlRunner } from "./sql-runner/process-runner.ts";
 import type { Catalog } from "./storage/catalog.ts";
+import { EmbeddedPoints } from "./storage/embedded-points/embedded-points.ts";
 import { readOnlyBlobs, readOnlyCatalog, readOnlyPoints } from "./storage/read-only.ts";
 import { RowDeletions } from "./storage/row-deletions.ts";
 import { ServerLease } from "./storage/server-lease.ts";
 import { takeOver } from "./take-over.ts";
 import { noTracing, type Tracing } from "./tracing/tracing.ts";
+import { sweepUploads } from "./upload-sweep.ts";
+import { startWarmUp } from "./warm-up/warm-up.ts";
 
 export interface App {
   readonly services: Services;
   readonly installation: Installation;
-  /** Starts to serve; throws `StartRefused` if the address is not available. */
-  listen(): Promise<Started>;
+  /**
+   * Starts to serve; throws `StartRefused` if the address is not available. With `warmsUp` it then prepares
+   * its code for the first requests.
+   */
+  listen(options?: { readonly warmsUp?: boolean }): Promise<Started>;
   /** Resolves when all front threads serve; after `listen`. */
   readonly frontStarted: Promise<void>;
   /** Completes accepted requests, then closes everything. */
@@ -153,7 +160,8 @@ export async function openApp(
   const kernel = { services, ...authenticators, ...boundsOfRequests(system, bounds, metrics) };
   const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
   addEndpoints(http, kernel, { ...operating, front, consoleFolder: settings.consoleFolder });
-  const serving = { front, http, heldRequests, isReadOnly };
+  const { decoders } = kernel;
+  const serving = { front, http, heldRequests, isReadOnly, decoders };
   return appOf({ services, installation, settings, models, operating, ...serving }, opened.move());
 }
 
@@ -165,17 +173,19 @@ interface Running extends Pick<App, "services" | "installation"> {
   readonly http: FastifyInstance;
   readonly heldRequests: HeldRequests;
   readonly isReadOnly: boolean;
+  readonly decoders: Kernel["decoders"];
 }
 
 /** `serving` closes everything but the server itself. */
 function appOf(
-  { services, installation, settings, models, operating, front, http, heldRequests, isReadOnly }: Running,
+  { services, installation, settings, models, operating, decoders, ...parts }: Running,
   serving: AsyncDisposableStack,
 ): App {
+  const { front, http, heldRequests, isReadOnly } = parts;
   return {
     services,
     installation,
-    async listen() {
+    async listen({ warmsUp = false } = {}) {
       const isShared = (await front?.attach(http)) === true;
       const { address, shared } = await listenAt(http, settings, { isShared });
       const work = { address, settings, models, log: operating.log };
@@ -183,6 +193,10 @@ function appOf(
       if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
       heldRequests.release();
       if (isShared) front?.start(shared);
+      if (warmsUp && areLocal(installation.stores)) {
+        const warming = { ...installation.stores, services, decoders, log: operating.log };
+        serving.defer(startWarmUp(http.server, warming));
+      }
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },
     get frontStarted() {
@@ -208,7 +222,8 @@ const sharedMemory = (): SharedMemory => ({
 });
 
 const boundsOfRequests = (system: System, bounds: ResponseBounds, metrics: Metrics) => ({
-  ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memoryOf(bounds, metrics) },
+  ...{ keyUses: new KeyUses(system), decoders: new JsonDecoders(), readTurns: openReadTurns(metrics) },
+  ...memoryOf(bounds, metrics),
 });
 
 interface Ticking {
@@ -229,6 +244,10 @@ function startTicking(services: Services, { scheduled, audit, ...parts }: Tickin
     await Promise.all(stops.map((stop) => stop()));
   };
 }
+
+/** Reads that find nothing would show in the statistics of another database. */
+const areLocal = ({ catalog, points }: DataStores): boolean =>
+  !isShared(catalog) && points instanceof EmbeddedPoints;
 
 const readOnly = ({ catalog, points, blobs }: DataStores): DataStores => ({
   catalog: readOnlyCatalog(catalog),
@@ -330,25 +349,6 @@ const openLease = (catalog: Catalog, parts: Pick<Services, "ids" | "system">, lo
     ...parts,
     report: (problem) => log.error({ err: problem }, "Could not take over the work of another server"),
   });
-
-/**
- * Deletes expired uploads and completes removals now and at intervals; returns the function that stops it.
- */
-function sweepUploads(services: Services, log: Logger): () => Promise<void> {
-  let sweep = Promise.resolve();
-  const start = () => {
-    sweep = sweep
-      .then(() => unlessAway(() => finishRemovals(services)))
-      .then(() => deleteExpiredUploads(services))
-      .catch((problem: unknown) => log.error({ err: problem }, "Could not delete the bytes of files"));
-  };
-  start();
-  const timer = setInterval(start, limits.uploadSweepMs);
-  return () => {
-    clearInterval(timer);
-    return sweep;
-  };
-}
 
 interface Monitoring {
   readonly backups: Backups;

@@ -96,7 +96,7 @@ function superviseConnectors(folder: string, address: string, log: Logger): Asyn
 
 async function listenOrClose(app: App): Promise<Started> {
   try {
-    return await app.listen();
+    return await app.listen({ warmsUp: true });
   } catch (problem) {
     await app.close();
     throw problem;

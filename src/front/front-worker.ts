@@ -27,6 +27,7 @@ import { InsertBuffers } from "../resources/datapoints/inserts/insert-buffers.ts
 import { datapointBuffers } from "../resources/datapoints/responses.rest.ts";
 import { timeSeriesTable } from "../resources/timeseries/schema.ts";
 import { SeriesCache } from "../resources/timeseries/series-cache.ts";
+import { JsonDecoders } from "../rest/json.ts";
 import type { AnyTable } from "../storage/catalog.ts";
 import { boundlessDisk, type DiskSpace } from "../storage/disk-space.ts";
 import { ConnectedPoints, type PointsOwner } from "../storage/embedded-points/connected-points.ts";
@@ -125,6 +126,7 @@ async function start(begin: FrontStart): Promise<void> {
   const kernel = {
     ...{ services, authenticator, consoleProject: settings.project, keyUses: new KeyUses(realSystem) },
     ...{
+      decoders: new JsonDecoders(),
       linesBytesMax: limits.frontLinesBytesMax,
       readTurns,
       ...memoryOf(usualBounds, metrics, threads),

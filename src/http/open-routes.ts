@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { limits } from "../limits.ts";
 import { baseUrlOf } from "../rest/base-url.ts";
-import { jsonDecoder } from "../rest/json.ts";
 import { parametersDecoder } from "../rest/parameters.ts";
 import type { Authenticators, BrowserResponse, OpenRoute } from "../rest/route.ts";
 import type { AuditRule } from "./auditing.ts";
@@ -23,7 +22,7 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
   const { authenticator, browserLogin, programTokens, sessions, consoleProject, services } = kernel;
   const authenticators = { authenticator, browserLogin, programTokens, sessions, consoleProject };
   const decodeQuery = parametersDecoder(route.query);
-  const decodeBody = route.body ? jsonDecoder(route.body.schema, route.body) : async () => undefined;
+  const decodeBody = route.body ? kernel.decoders.of<never>(route.body) : async () => undefined;
   addEndpoint(http, kernel, {
     method: route.method,
     url: route.path,

@@ -7,6 +7,7 @@ import { noAudit } from "../../test/support/audit.ts";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
 import { none } from "../lib/not-covered.ts";
+import { JsonDecoders } from "../rest/json.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
 import { noTracing } from "../tracing/tracing.ts";
 import { bodyBuffers } from "./body.ts";
@@ -85,6 +86,7 @@ before(async () => {
     authenticator: undefined as never,
     keyUses: undefined as never,
     readTurns: undefined as never,
+    decoders: new JsonDecoders(),
     bodies: { budget: new MemoryBudget(sizes), buffers: bodyBuffers() },
     responses: new MemoryBudget(sizes),
     deadlines: usualDeadlines,

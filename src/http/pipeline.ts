@@ -6,6 +6,7 @@ import type { Authenticator } from "../access/authenticator.ts";
 import type { KeyUses, RequestUse } from "../access/key-limits.ts";
 import type { Services } from "../context.ts";
 import type { FairTurns, Turn } from "../lib/fair-turns.ts";
+import type { JsonDecoders } from "../rest/json.ts";
 import type { BodyWork, Effect } from "../rest/route.ts";
 import { type AuditRule, RequestAudit } from "./auditing.ts";
 import { type BodyMemory, readBody } from "./body.ts";
@@ -18,6 +19,8 @@ export interface Kernel {
   readonly services: Services;
   readonly authenticator: Pick<Authenticator, "authenticate">;
   readonly keyUses: KeyUses;
+  /** Of JSON bodies. */
+  readonly decoders: JsonDecoders;
   /** Reads take their turns on this thread, so that writes do not wait for many of them. */
   readonly readTurns: FairTurns;
   /** For the bodies of all requests in progress. */

@@ -21,6 +21,7 @@ import { ClockIds } from "../lib/ids.ts";
 import { realSystem as system } from "../lib/system.ts";
 import { cursorSigner } from "../query/cursor.ts";
 import { dataSchema } from "../rest/envelope.ts";
+import { JsonDecoders } from "../rest/json.ts";
 import { apiVersions, type Route, type RouteResponse, route } from "../rest/route.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { NaivePointsStore } from "../storage/conformance/naive-points.ts";
@@ -133,12 +134,12 @@ before(async () => {
       return { ...(caller && { caller }) };
     },
   };
-  const bytes = 2 ** 20;
-  const sizes = { sharedBytes: bytes, clientBytes: bytes, reserveBytes: bytes, uncountedBytes: 2 ** 10 };
+  const sizes = { sharedBytes: 2 ** 20, clientBytes: 2 ** 20, reserveBytes: 2 ** 20, uncountedBytes: 1024 };
   const bodies = { budget: new MemoryBudget(sizes), buffers: bodyBuffers() };
   const responses = new MemoryBudget(sizes);
-  const sharing = { keyUses: new KeyUses(system), readTurns: openReadTurns(createMetrics()) };
-  const kernel = { services, authenticator, ...sharing, bodies, responses, deadlines: usualDeadlines };
+  const readTurns = openReadTurns(createMetrics());
+  const sharing = { keyUses: new KeyUses(system), decoders: new JsonDecoders(), bodies, responses };
+  const kernel = { services, authenticator, ...sharing, readTurns, deadlines: usualDeadlines };
   addRoutes(http, kernel, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };

@@ -2,7 +2,6 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Services } from "../context.ts";
 import { baseUrlOf } from "../lib/base-url.ts";
-import { jsonDecoder } from "../rest/json.ts";
 import { parametersDecoder } from "../rest/parameters.ts";
 import {
   type ApiVersion,
@@ -38,7 +37,7 @@ function addRoute(
   const { method, capability } = route;
   const decodePath = parametersDecoder(route.parameters);
   const decodeQuery = parametersDecoder(route.query);
-  const decodeBody = bodyDecoderOf(route.body);
+  const decodeBody = bodyDecoderOf(kernel, route.body);
   const status = route.created?.includes(version) ? 201 : 200;
   const url = patternOf(pathOf(route, version));
   addEndpoint(http, kernel, {
@@ -90,9 +89,9 @@ export const patternOf = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 type Decoder = (bytes: Buffer, input: Parameters<BytesBody<unknown>["read"]>[1]) => Promise<unknown>;
 
-function bodyDecoderOf(body: Route["body"]): Decoder {
+function bodyDecoderOf({ decoders }: Kernel, body: Route["body"]): Decoder {
   if (!body) return async () => undefined;
-  return body.kind === "bytes" ? body.read : jsonDecoder(body.schema, body);
+  return body.kind === "bytes" ? body.read : decoders.of(body);
 }
 
 /** The address of the created record, or of the first of several. */

@@ -63,6 +63,19 @@ export function jsonDecoder<Value>(
   };
 }
 
+/** Decoders by their body. The versions of a route share one, with the checks that it has compiled. */
+export class JsonDecoders {
+  readonly #known = new WeakMap<JsonBody<TSchema>, BodyDecoder>();
+
+  of<Value>(body: JsonBody<TSchema>): BodyDecoder<Value> {
+    const known = this.#known.get(body);
+    if (known) return known as BodyDecoder<Value>;
+    const decoder = jsonDecoder<Value>(body.schema, body);
+    this.#known.set(body, decoder);
+    return decoder;
+  }
+}
+
 /**
  * Parses a body; an empty one counts as `{}`. Refuses a body that is not UTF-8 or not JSON (400), or has too
  * many values (413). Other requests run while a large body is parsed.

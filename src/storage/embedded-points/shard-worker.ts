@@ -5,6 +5,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "
 import { messageOf } from "../../errors/between-threads.ts";
 import { fail } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { WarmUpPace } from "../../lib/warm-up-pace.ts";
 import { Kernels } from "../kernels.ts";
 import type { AggregateColumns, PointColumns } from "../points.ts";
 import { Shard } from "./shard.ts";
@@ -24,7 +25,6 @@ import {
 import { helpWith, SharedBlocks } from "./shared-blocks.ts";
 import { viewOf } from "./shared-ring.ts";
 import { warmUp } from "./warm-up.ts";
-import { WarmUpPace } from "./warm-up-pace.ts";
 
 /** While more heads than this wait to be flushed, records are not confirmed, which slows writers down. */
 const headsToFlushMax = 32;
@@ -240,7 +240,7 @@ class ShardWorker {
 
   #runEach(calls: readonly CallMessage[]): void {
     for (const one of calls) {
-      if (one.call === "scan" || one.call === "aggregate") this.#warmUpPace.noteRead();
+      if (one.call === "scan" || one.call === "aggregate") this.#warmUpPace.noteCall();
       this.#replies ??= [];
       const startedMs = performance.now();
       this.#run(one);

@@ -1,4 +1,4 @@
-// When the warm-up of a shard continues, waits and ends.
+// When a warm-up continues, waits and ends.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { WarmUpPace } from "./warm-up-pace.ts";
@@ -16,15 +16,15 @@ test("work postpones one step", () => {
   assert.equal(pace.decide(), "run");
 });
 
-test("many records do not end it, and many reads do", () => {
+test("much other work does not end it, and many calls do", () => {
   const pace = new WarmUpPace();
-  for (let record = 0; record < 10_000; record++) {
+  for (let work = 0; work < 10_000; work++) {
     pace.noteWork();
     assert.equal(pace.decide(), "postpone");
   }
-  for (let read = 0; read < 399; read++) pace.noteRead();
+  for (let call = 0; call < 399; call++) pace.noteCall();
   assert.equal(pace.decide(), "run");
-  pace.noteRead();
+  pace.noteCall();
   assert.equal(pace.decide(), "end");
 });
 
