@@ -42,6 +42,20 @@ test("a block is read again only while the cache would still have it, and while 
   assert.equal(blocks.isReadAgain(1), false);
 });
 
+test("the memory of a block is free as soon as others have taken its place in the cache", () => {
+  const blocks = new DecodedBlocks(new Kernels());
+  const block = () => ({ times: new Float64Array(100), values: new Float64Array(100) });
+  const [first, second] = [block(), block()];
+  blocks.add(1, first);
+  blocks.add(2, second);
+  for (let id = 3; id <= 2 * cachedBlocks; id++) blocks.add(id, block());
+  assert.equal(blocks.cached(1), first);
+  blocks.add(1 + 2 * cachedBlocks, block());
+  assert.equal(blocks.cached(2), undefined);
+  assert.deepEqual([second.times.length, second.values.length], [0, 0]);
+  assert.deepEqual([first.times.length, first.values.length], [100, 100]);
+});
+
 test("a block of a transaction that was rolled back is not read for the next one with its id", () => {
   const table = new BlockTable(`${temporaryFolder()}/shard.sqlite`, { file: "shard.sqlite", blockPoints: 8 });
   const key = { series: 4096, kind: stringKind };
