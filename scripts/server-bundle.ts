@@ -30,7 +30,7 @@ async function writeQuery(root: string): Promise<void> {
     platform: "node",
     plugins: [urlsOf(folder, []), lazyHttp, lazyResponse],
   });
-  const { output } = await bundle.write({ dir: folder, format: "esm", ...moduleNames });
+  const { output } = await bundle.write({ dir: folder, format: "esm", ...namesOf("mjs") });
   await bundle.close();
   writeInputs({ root, folder }, output);
 }
@@ -44,7 +44,7 @@ async function writeProgram(root: string): Promise<void> {
       ...Object.fromEntries(threads.map((one) => [entryOf(one), one])),
     },
     platform: "node",
-    plugins: [urlsOf(folder, threads), resolverOfScripts, lazyHttp, lazyResponse],
+    plugins: [urlsOf(folder, threads), lazyHttp, lazyResponse],
   });
   const name = "[name]-[hash].cjs";
   const { output } = await bundle.generate({ format: "cjs", entryFileNames: name, chunkFileNames: name });
@@ -59,12 +59,16 @@ async function writeProgram(root: string): Promise<void> {
     platform: "node",
     plugins: [virtualModules(runners)],
   });
-  const written = await modules.write({ dir: folder, format: "esm", ...moduleNames });
+  // Threads start faster with CommonJS: an import of node:fs reads all of its members, and loads its streams.
+  const written = await modules.write({ dir: folder, format: "cjs", ...namesOf("cjs") });
   await modules.close();
   writeInputs({ root, folder }, [...scripts, ...written.output]);
 }
 
-const moduleNames = { entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" };
+const namesOf = (extension: string) => ({
+  entryFileNames: `[name].${extension}`,
+  chunkFileNames: `[name]-[hash].${extension}`,
+});
 
 function emptyFolder(folder: string): string {
   rmSync(folder, { recursive: true, force: true });
@@ -76,7 +80,7 @@ function runnerOf(root: string, { name, fileName, exports }: OutputChunk): strin
   const entry = JSON.stringify({ thread: name, file: fileName });
   return [
     `import { runScripts } from ${JSON.stringify(join(root, "src/code-cache.ts"))};`,
-    `export const { ${exports.join(", ")} } = runScripts(import.meta.dirname, ${entry});`,
+    `export const { ${exports.join(", ")} } = runScripts(__dirname, ${entry});`,
   ].join("\n");
 }
 
@@ -140,17 +144,8 @@ const urlsOf = (folder: string, threads: readonly string[]): Plugin => ({
     return code
       .replaceAll(/(?<=new URL\()"(\.[^"]+)", import\.meta\.url/g, (given, path: string) => {
         const thread = join(dirname(id), path);
-        return threads.includes(thread) ? href(join(folder, `${entryOf(thread)}.mjs`)) : given;
+        return threads.includes(thread) ? href(join(folder, `${entryOf(thread)}.cjs`)) : given;
       })
       .replaceAll("import.meta.url", href(id));
   },
 });
-
-/** Scripts have no `import.meta`; `runScripts` passes its own. */
-const resolverOfScripts: Plugin = {
-  name: "resolver-of-scripts",
-  transform: (code, id) =>
-    id.endsWith(".ts") && code.includes("import.meta.resolve")
-      ? code.replaceAll("import.meta.resolve", "importMeta.resolve")
-      : null,
-};

@@ -22,7 +22,7 @@ const first = `
   exports.answer = (many) => part.sum(Array.from({ length: many }, (_, i) => i));
   exports.isStrict = (function () { return this === undefined; })();
   exports.load = () => import("node:path").then((path) => path.sep);
-  exports.home = importMeta.resolve("node:os");
+  exports.eol = require("node:os").EOL.length;
   exports.fail = () => { throw new Error("broken"); }; // The last line is a comment.`;
 const part = `exports.sum = (all) => { let sum = 0; for (const one of all) sum += one; return sum; };`;
 
@@ -76,9 +76,9 @@ const pathOf = (name: string) => join(cache, stored().find((file) => file.endsWi
 
 test("the scripts run like modules, with and without stored code", () => {
   const all = `
-    console.log(scripts.answer(5), scripts.isStrict, await scripts.load(), scripts.home);
+    console.log(scripts.answer(5), scripts.isStrict, await scripts.load(), scripts.eol);
     try { scripts.fail(); } catch (error) { console.log(error.stack.split("\\n")[1].trim()); }`;
-  const output = `10 true / node:os\nat exports.fail (${join(bundle, "first.cjs")}:7:32)`;
+  const output = `10 true / 1\nat exports.fail (${join(bundle, "first.cjs")}:7:32)`;
   assert.equal(run(all), output);
   assert.equal(run(all), output);
 });
@@ -150,6 +150,16 @@ test("code of other flags of V8 is not used, and stays", () => {
   assert.equal(stored().length, 4);
   run(useAll);
   assert.ok(before.every((one) => identities().includes(one)));
+});
+
+test("a process that limits its heap later stores code that the next one uses", () => {
+  const heapLimits = JSON.stringify(new URL("lib/heap-limits.ts", import.meta.url).href);
+  const limit = `(await import(${heapLimits})).limitHeapGrowth();`;
+  run(limit + useAll);
+  const before = identities();
+  assert.equal(before.length, 2);
+  assert.equal(run(useAll), "10");
+  assert.deepEqual(identities(), before);
 });
 
 test("code of a script with another length is compiled again", () => {

@@ -8,6 +8,7 @@ import { cachedDataVersionTag } from "node:v8";
 import { constants, Script } from "node:vm";
 import { threadId } from "node:worker_threads";
 import { crc32 } from "node:zlib";
+import { DefaultGrowth } from "./lib/heap-limits.ts";
 
 /**
  * Each script of a bundle is a function with these parameters, which `scriptStart` and `scriptEnd` enclose.
@@ -16,11 +17,10 @@ type RunScript = (
   exports: unknown,
   require: (id: string) => unknown,
   module: { exports: unknown },
-  ...place: [file: string, folder: string, importMeta: Pick<ImportMeta, "resolve">]
+  ...place: [file: string, folder: string]
 ) => void;
 
-export const scriptStart =
-  '(function (exports, require, module, __filename, __dirname, importMeta) {"use strict";';
+export const scriptStart = '(function (exports, require, module, __filename, __dirname) {"use strict";';
 /** On a line of its own, because the script may end with a comment. */
 export const scriptEnd = "\n})";
 
@@ -51,8 +51,12 @@ export function runScripts(folder: string, { thread, file: first }: ScriptEntry)
     modules.set(file, module);
     const path = join(folder, file);
     const run = cache.compile(path) as RunScript;
-    const resolve = (specifier: string) => import.meta.resolve(specifier);
-    run(module.exports, require, module, path, folder, { resolve });
+    try {
+      run(module.exports, require, module, path, folder);
+    } catch (error) {
+      modules.delete(file); // The next import of it runs it again.
+      throw error;
+    }
     return module.exports;
   };
   setTimeout(() => cache.storeSlowly(), storeAfterMs).unref();
@@ -75,6 +79,8 @@ class CodeCache {
   #folder: string | undefined;
   /** By file name. */
   readonly #unstored = new Map<string, Script>();
+  /** V8 refuses code that was stored with other flags. */
+  readonly #growth = new DefaultGrowth();
 
   constructor(folder: string | undefined) {
     this.#folder = folder !== undefined && isOwn(folder) ? folder : undefined;
@@ -84,11 +90,14 @@ class CodeCache {
   compile(path: string): unknown {
     const name = basename(path);
     const cachedData = this.#read(name);
-    const script = new Script(readFileSync(path, "utf8"), {
+    const source = readFileSync(path, "utf8");
+    const options = {
       filename: path,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-      ...(cachedData && { cachedData }),
-    });
+    };
+    const script =
+      this.#growth.run(() => new Script(source, { ...options, ...(cachedData && { cachedData }) })) ??
+      new Script(source, options);
     if (script.cachedDataRejected) this.#remove(name);
     if (cachedData === undefined || script.cachedDataRejected) this.#unstored.set(name, script);
     return script.runInThisContext();
@@ -123,7 +132,8 @@ class CodeCache {
     const script = this.#unstored.get(name)!;
     this.#unstored.delete(name);
     if (this.#folder === undefined) return;
-    const code = script.createCachedData();
+    const code = this.#growth.run(() => script.createCachedData());
+    if (code === undefined) return;
     const checksum = Buffer.alloc(checksumBytes);
     checksum.writeUInt32LE(crc32(code));
     const path = join(this.#folder, name);

@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 test("a bundle is used while its sources are as they were", () => {
-  assert.equal(currentBundle("program", root), join(root, folder, "program.mjs"));
+  assert.equal(currentBundle("program", root), join(root, folder, "program.cjs"));
 });
 
 test("it is not used after a source is changed, replaced or removed", () => {

@@ -13,6 +13,9 @@ export const bundleSources = {
   query: "src/sql-runner/engine/engine-process.ts",
 } as const;
 
+/** The file that starts it, in its folder. */
+const startFiles = { program: "program.cjs", query: "query.mjs" } as const;
+
 export type BundleName = keyof typeof bundleSources;
 
 /** In node_modules, because Node warns of old functions that a package uses anywhere else. */
@@ -23,7 +26,7 @@ export function currentBundle(name: BundleName, root = repository): string | und
   const inputs = readInputs(join(root, bundleFolder(name)));
   if (inputs === undefined || wantsSources()) return undefined;
   return inputs.every((line) => isUnchanged(root, line))
-    ? join(root, bundleFolder(name), `${name}.mjs`)
+    ? join(root, bundleFolder(name), startFiles[name])
     : undefined;
 }
 

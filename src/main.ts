@@ -3,7 +3,6 @@
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { currentBundle } from "./current-bundle.ts";
-import { setServerFlags } from "./lib/heap-limits.ts";
 
 // start.js sets the same, but releases and services set up by older versions start with this file. The cache
 // halves the time that a start takes, worker threads included.
@@ -11,7 +10,6 @@ process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(
   new URL("../node_modules/.cache/millrace", import.meta.url),
 );
 enableCompileCache();
-if (process.argv[2] === "serve") setServerFlags();
 
 const bundle = currentBundle("program");
 const { runProgram } = (

@@ -40,7 +40,8 @@ test("a server that stops stores the code of each thread; the next one finds it 
       `no code of ${thread}`,
     );
   await serve();
-  assert.deepEqual(stored(), first, "code that is not usable is stored again");
+  const again = stored().filter((one) => !first.includes(one));
+  assert.deepEqual(again, [], "code that is not usable is stored again");
 
   const { status, output } = await runMillrace(["version"], environment, folder).ended;
   assert.deepEqual([status, output], [0, `${version}\n`]);

@@ -8,7 +8,7 @@ import type { App, Started } from "../app.ts";
 import { described, readSettings, type Settings } from "../config.ts";
 import { ConnectorSupervisor } from "../connectors/supervisor.ts";
 import { openInstallation } from "../installation.ts";
-import { limitHeapGrowth } from "../lib/heap-limits.ts";
+import { collectBeforeStart, limitHeapGrowth } from "../lib/heap-limits.ts";
 import { realSystem } from "../lib/system.ts";
 import { openTracing, type Tracing } from "../tracing/tracing.ts";
 import type { Command } from "./command.ts";
@@ -21,6 +21,9 @@ const settingLines = Object.entries(described).map(
   ([name, setting]) =>
     `  ${name.padEnd(20)} ${setting.meaning}${"byDefault" in setting ? ` (${setting.byDefault})` : ""}`,
 );
+
+/** Front threads start after the first response, and first requests load modules of Node. */
+const limitHeapAfterMs = 2_000;
 
 export const serve: Command = {
   usage: `Usage: millrace serve [--demo]
@@ -40,7 +43,7 @@ ${settingLines.join("\n")}`,
     const chosen = readSettings(process.env, process.cwd());
     const settings = values.demo ? demoSettings(chosen) : chosen;
     const log = pino({ level: settings.logLevel }, pino.destination({ fd: 2, sync: true }));
-    limitHeapGrowth();
+    collectBeforeStart();
     const tracing = await openTracing(process.env, log);
     const app = await openWhileLoading(settings, log, tracing);
     let connectors: AsyncDisposable | undefined;
@@ -64,6 +67,7 @@ ${settingLines.join("\n")}`,
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
     const started = await listenOrClose(app);
+    setTimeout(limitHeapGrowth, limitHeapAfterMs).unref();
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
     const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
     const command = commandFor(settings, started.baseUrl);

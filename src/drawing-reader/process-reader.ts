@@ -1,5 +1,7 @@
 // Reads each drawing in a Node process of its own, which has bounded memory and time, reads no files but its
 // own source, and has no network.
+import { findPackageJSON } from "node:module";
+import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { parseJson } from "../lib/json.ts";
@@ -81,15 +83,11 @@ async function textOf(output: Readable): Promise<string | undefined> {
 }
 
 const program = fileURLToPath(new URL("./engine/drawing-process.ts", import.meta.url));
-/** The packages that the process imports, and where their folders are from there. */
-const packages = [
-  ["saxes", "."],
-  ["xmlchars/xml/1.0/ed5.js", "../.."],
-  ["unpdf", ".."],
-] as const;
+/** The packages that the process imports. */
+const packages = ["saxes", "xmlchars", "unpdf"];
 
 function commandFor(format: DrawingFormat): [string, ...string[]] {
-  const folders = packages.map(([name, folder]) => fileURLToPath(new URL(folder, import.meta.resolve(name))));
+  const folders = packages.map((name) => dirname(findPackageJSON(name, import.meta.url)!));
   const command = boundedNode(program, [sourceFolder, ...folders], {
     memoryBytes: limits.drawingMemoryBytesMax,
     heapBytes: limits.drawingHeapBytesMax,

@@ -32,9 +32,13 @@ function heapOf(before: string): { readonly usedBytes: number; readonly mostByte
 test("old objects are collected earlier than V8 does by itself", () => {
   const file = new URL("heap-limits.ts", import.meta.url).href;
   // In one of about ten processes on a busy machine V8 collects late all the same.
-  const [limited] = Array.from({ length: 3 }, () =>
-    heapOf(`(await import("${file}")).limitHeapGrowth();`),
-  ).toSorted((one, other) => one.mostBytes - other.mostBytes) as [ReturnType<typeof heapOf>];
+  const limit = `
+    const { collectBeforeStart, limitHeapGrowth } = await import("${file}");
+    collectBeforeStart();
+    limitHeapGrowth();`;
+  const [limited] = Array.from({ length: 3 }, () => heapOf(limit)).toSorted(
+    (one, other) => one.mostBytes - other.mostBytes,
+  ) as [ReturnType<typeof heapOf>];
   const unlimited = heapOf("");
   assert.ok(limited.mostBytes < 2.4 * limited.usedBytes, JSON.stringify(limited));
   assert.ok(unlimited.mostBytes > 3 * unlimited.usedBytes, JSON.stringify(unlimited));
@@ -78,10 +82,30 @@ test("the first collection of old objects comes later than V8's, and no script g
     Array.from({ length: 3 }, () => firstCollectionOf(before)).toSorted(
       (one, other) => one.atBytes - other.atBytes,
     )[0]!;
-  const [usual, limited] = [firstOf(""), firstOf(`(await import("${file}")).limitHeapGrowth();`)];
+  const [usual, limited] = [firstOf(""), firstOf(`(await import("${file}")).collectBeforeStart();`)];
   assert.ok(limited.atBytes > 1.5 * usual.atBytes, JSON.stringify({ usual, limited }));
   assert.ok(limited.atBytes < 4 * usual.atBytes, JSON.stringify({ usual, limited }));
   assert.ok(!usual.hasGc && !limited.hasGc);
+});
+
+test("work with the flags of the start keeps the limit; a thread that ended does not hold it up", () => {
+  const file = new URL("heap-limits.ts", import.meta.url).href;
+  const program = `
+    import { cachedDataVersionTag } from "node:v8";
+    import { getEnvironmentData } from "node:worker_threads";
+    const { DefaultGrowth, limitHeapGrowth } = await import("${file}");
+    const before = cachedDataVersionTag();
+    const growth = new DefaultGrowth();
+    limitHeapGrowth();
+    const limited = cachedDataVersionTag();
+    const during = growth.run(() => cachedDataVersionTag());
+    console.log(limited !== before, during === before, cachedDataVersionTag() === limited);
+    new Int32Array(getEnvironmentData("millrace: turn to change flags"))[0] = 1;
+    console.log(growth.run(() => "run"), cachedDataVersionTag() === limited);
+  `;
+  const options = ["--input-type=module", "--eval", program];
+  const output = execFileSync(process.execPath, options, { encoding: "utf8" });
+  assert.equal(output, "true true true\nundefined true\n");
 });
 
 test("a worker collects new objects early", async () => {

@@ -1,7 +1,7 @@
 // Limits the memory that garbage takes in the heaps of a server: of its main thread and of its workers.
-import { setFlagsFromString } from "node:v8";
+import { cachedDataVersionTag, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Transferable, Worker } from "node:worker_threads";
+import { getEnvironmentData, setEnvironmentData, type Transferable, Worker } from "node:worker_threads";
 
 /**
  * New objects of a worker, in MiB. V8 collects them when a third of this is full. With the default of 96 MiB,
@@ -27,21 +27,28 @@ export const startWorker = (file: URL, workerData?: unknown, transferList: Trans
  */
 const garbagePercent = 50;
 
-/** The same until the second collection of this thread: a heap of 15 MB grows to 60 MB. */
+/** The same for the first collection of this thread: a heap of 15 MB grows to 60 MB. */
 const firstGarbagePercent = 300;
 
-/** Limits the growth of the heaps of all threads. Call it before the server starts. */
-export function limitHeapGrowth(): void {
-  setFlagsFromString(`--heap-growing-percent=${firstGarbagePercent}`);
+const setGrowth = (percent: number): void => setFlagsFromString(`--heap-growing-percent=${percent}`);
+
+/** V8 chooses. */
+const defaultGrowth = 0;
+
+/**
+ * Makes the first collection of old objects, so that the start makes none. Call it before the server starts.
+ */
+export function collectBeforeStart(): void {
+  setGrowth(firstGarbagePercent);
   collectAll();
-  setServerFlags();
+  setGrowth(defaultGrowth);
 }
 
 /**
- * Sets the flags that V8 has while the server runs. Compiled code is stored with the flags of the process,
- * and V8 refuses it with other ones, so a server sets them before it loads any code.
+ * Limits the growth of the heaps of all threads. Call it after the start: while a flag of V8 is changed, Node
+ * compiles its own modules instead of using stored code, which takes 20 ms in the main thread alone.
  */
-export const setServerFlags = (): void => setFlagsFromString(`--heap-growing-percent=${garbagePercent}`);
+export const limitHeapGrowth = (): void => setGrowth(garbagePercent);
 
 /**
  * Collects all objects of this thread while they are few, which takes 10 ms. Without this, V8 lowers its
@@ -54,3 +61,42 @@ function collectAll(): void {
   setFlagsFromString("--no-expose-gc");
   collect();
 }
+
+/**
+ * Runs work with the flags of V8 as they are before `limitHeapGrowth`. While they are changed for it, no
+ * other thread has work.
+ */
+export class DefaultGrowth {
+  /** 1 while a thread has its turn: flags are those of all threads. */
+  readonly #turn: Int32Array;
+  /** Depends on the flags. */
+  readonly #tag = cachedDataVersionTag();
+
+  /** Threads that the main thread starts later share its turns. */
+  constructor() {
+    const shared = (getEnvironmentData(turnName) ?? new SharedArrayBuffer(4)) as SharedArrayBuffer;
+    setEnvironmentData(turnName, shared);
+    this.#turn = new Int32Array(shared);
+  }
+
+  /** Undefined, without a call, if another thread does not end its turn: it may have been terminated. */
+  run<Result>(work: () => Result): Result | undefined {
+    if (Atomics.load(this.#turn, 0) === 0 && cachedDataVersionTag() === this.#tag) return work();
+    while (Atomics.compareExchange(this.#turn, 0, 0, 1) === 1)
+      if (Atomics.wait(this.#turn, 0, 1, turnMsMax) === "timed-out") return undefined;
+    const isChanged = cachedDataVersionTag() !== this.#tag;
+    try {
+      if (isChanged) setGrowth(defaultGrowth);
+      return work();
+    } finally {
+      if (isChanged) limitHeapGrowth();
+      Atomics.store(this.#turn, 0, 0);
+      Atomics.notify(this.#turn, 0, 1);
+    }
+  }
+}
+
+const turnName = "millrace: turn to change flags";
+
+/** Far longer than it takes to write compiled code. */
+const turnMsMax = 200;

@@ -1,5 +1,6 @@
 // Runs each query in a Node process of its own, which has bounded memory, time and files, and no network.
 import { realpathSync } from "node:fs";
+import { findPackageJSON } from "node:module";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -187,7 +188,7 @@ function problemOfEnd(
 
 const program = fileURLToPath(new URL("./engine/engine-process.ts", import.meta.url));
 /** The packages that functions of queries import. */
-const packages = ["re2js"].map((name) => fileURLToPath(new URL("..", import.meta.resolve(name))));
+const packages = ["re2js"].map((name) => dirname(findPackageJSON(name, import.meta.url)!));
 
 function commandFor(bounds: SqlLimits, bundle: string | undefined): [string, ...string[]] {
   // Node.js checks the permission to read for the real path, and node_modules may be a link.
