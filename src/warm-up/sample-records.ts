@@ -16,10 +16,10 @@ const groupId = firstSampleId + 2;
 const kept = { projectId: sampleProject.id, createdTime: 0 };
 const times = { createdTime: 0, lastUpdatedTime: 0 };
 
-/** As many as a page of the console, or a message of a small scan cycle, has. */
-const recordCount = 100;
-const numbers = Array.from({ length: recordCount }, (_, number) => number);
-export const sampleNames = numbers.map((number) => `series ${number}`);
+/** A scan cycle of some length, and a page of the console. */
+const [seriesCount, assetCount] = [500, 100];
+const numbersTo = (count: number) => Array.from({ length: count }, (_, number) => number);
+export const sampleNames = numbersTo(seriesCount).map((number) => `series ${number}`);
 
 export const sampleKey = { name: "warm-up", accountId } as const;
 
@@ -27,7 +27,7 @@ const series = sampleNames.map((name, at) => ({
   ...{ id: firstSampleId + 1_000 + at, name, isString: false, isStep: false, metadata: {}, ...times },
 }));
 
-const assets = numbers.map((number) => {
+const assets = numbersTo(assetCount).map((number) => {
   const id = firstSampleId + 2_000 + number;
   return { id, name: `asset ${number}`, path: `/${id}/`, depth: 0, metadata: {}, ...times };
 });

@@ -7,6 +7,8 @@ const hourMs = 3_600_000;
 const hours = 240;
 const pointCount = 1_000;
 const frameSeries = 10;
+/** Of a write as text. The message has all series: without them, its fifth request was still slow. */
+const writtenSeries = 100;
 
 /** The requests of a client with this key, cheap ones first: each leaves less to compile for the next. */
 export function sampleRequests(key: string): readonly SampleRequest[] {
@@ -50,11 +52,13 @@ const pointAt = (at: number) => ({ timestamp: startMs + at * 1_000, value: value
 
 const points = JSON.stringify({ items: Array.from({ length: pointCount }, (_, at) => pointAt(at)) });
 
+const writtenNames = sampleNames.slice(0, writtenSeries);
+
 const scanCycle = JSON.stringify({
-  items: sampleNames.map((name, at) => ({ name, datapoints: [pointAt(at)] })),
+  items: writtenNames.map((name, at) => ({ name, datapoints: [pointAt(at)] })),
 });
 
-const lines = sampleNames
+const lines = writtenNames
   .map((name, at) => `${name.replace(" ", "\\ ")} value=${valueAt(at)} ${startMs}`)
   .join("\n");
 

@@ -3,8 +3,9 @@
 import { limits } from "../../limits.ts";
 import type { PointBatch } from "../points.ts";
 import { ByteBudget } from "./byte-budget.ts";
-import { memoryBytesOf } from "./change.ts";
+import { memoryBytesOf, shardsOf } from "./change.ts";
 import { Journal } from "./journal.ts";
+import { LatestPointCache } from "./latest-point-cache.ts";
 import type { JournalFile, JournalFiles } from "./segment-files.ts";
 import { SharedRing } from "./shared-ring.ts";
 
@@ -14,14 +15,20 @@ const file: JournalFile = {
 };
 const files: JournalFiles = { open: async () => file, unlink: async () => {}, rename: async () => {} };
 
+/** More than one, so that each series has to be assigned. */
+const shards = 2;
+
 /** Returns an `append` that stores nothing. */
 export async function openMemoryJournal(): Promise<(batch: PointBatch) => Promise<void>> {
   const budget = new ByteBudget(limits.pointsInFlightBytesMax);
   const ring = new SharedRing();
+  const latestPoints = new LatestPointCache();
   const journal = await Journal.open(
     {
       ...{ folder: "", files, ring },
       onStored({ change, slice }) {
+        latestPoints.update(change);
+        shardsOf(change, shards);
         ring.free(slice);
         budget.release(memoryBytesOf(change));
       },
