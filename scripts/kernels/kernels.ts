@@ -81,12 +81,38 @@ function frequenciesOf(levels: usize, kinds: u32, size: u32, shares: usize): boo
   return true;
 }
 
+/** The smallest and the largest coder. */
+const logMin: u32 = 5;
+const logMax: u32 = 12;
+
+/**
+ * The steps without symbols, of coders of all sizes: those of 2^log states begin after 2^(log + 1) others, in the
+ * order of the numbers from which `fillSteps` makes them.
+ */
+export function fillNumbers(numbers: usize): void {
+  for (let log = logMin; log <= logMax; log++) {
+    const size: u32 = 1 << log;
+    for (let number: u32 = 1; number < 2 * size; number++) {
+      const bits = log - 31 + clz(number);
+      const low = ((0 - bits) & 63) | (((number << bits) - size) << 16);
+      store<u64>(numbers + ((2 * size + number) << 3), (low as u64) | ((((1 << bits) - 1) as u64) << 32));
+    }
+  }
+}
+
 /**
  * The step of each state of a coder, in eight bytes: -b modulo 64, with b the number of bits to take; the
  * symbol; in 16 bits the number to add to these bits; and the mask of b bits. Shifts are modulo 64, too, so
  * shifting bits at the top of a word by -b leaves b of them. Overwrites the frequencies.
  */
-function fillSteps(frequencies: usize, kinds: u32, log: u32, runs: usize, steps: usize): void {
+function fillSteps(
+  frequencies: usize,
+  kinds: u32,
+  log: u32,
+  runs: usize,
+  steps: usize,
+  numbers: usize,
+): void {
   const size: u32 = 1 << log;
   let end = runs;
   for (let symbol: u32 = 0; symbol < kinds; symbol++) {
@@ -100,7 +126,7 @@ function fillSteps(frequencies: usize, kinds: u32, log: u32, runs: usize, steps:
   const apart: u32 = (size >> 1) + (size >> 3) + 3;
   let inverse = apart;
   for (let digits = 3; digits < 12; digits *= 2) inverse *= 2 - apart * inverse;
-  const most = log - 31;
+  const ofSize = numbers + (size << 4);
   let at: u32 = 0;
   for (let state: u32 = 0; state < size; state++) {
     const symbol = load<u8>(runs + at) as u32;
@@ -108,9 +134,7 @@ function fillSteps(frequencies: usize, kinds: u32, log: u32, runs: usize, steps:
     const number = frequencies + (symbol << 2);
     const next = load<u32>(number);
     store<u32>(number, next + 1);
-    const bits = most + clz(next);
-    const low = ((0 - bits) & 63) | (symbol << 8) | (((next << bits) - size) << 16);
-    store<u64>(steps + (state << 3), (low as u64) | ((((1 << bits) - 1) as u64) << 32));
+    store<u64>(steps + (state << 3), load<u64>(ofSize + (next << 3)) | ((symbol << 8) as u64));
   }
 }
 
@@ -127,7 +151,7 @@ function stateAfter(step: u64, mask: u64, word: u64, shift: u64): u32 {
 
 /**
  * Decodes `count` symbols of `kinds` kinds from `end` bits, with one coder or with four. `tables` has space
- * for the tables above.
+ * for the tables above, and `numbers` those of `fillNumbers`.
  */
 export function decodeSymbols(
   bits: usize,
@@ -138,11 +162,12 @@ export function decodeSymbols(
   tables: usize,
   symbols: usize,
   count: i32,
+  numbers: usize,
 ): i32 {
   const steps = tables + stepsAt;
   const start = readLevels(bits, end, tables, kinds);
   if (start < 0 || !frequenciesOf(tables, kinds, 1 << log, steps)) return malformedLevels;
-  fillSteps(tables, kinds, log, tables + runsAt, steps);
+  fillSteps(tables, kinds, log, tables + runsAt, steps, numbers);
   let at = end;
   let a: u32 = 0;
   let b: u32 = 0;

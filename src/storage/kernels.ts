@@ -13,6 +13,7 @@ type Kernel = (...numbers: readonly number[]) => number;
 interface Instance {
   readonly memory: WebAssemblyMemory;
   readonly summaryAt: { readonly value: number };
+  readonly fillNumbers: Kernel;
   readonly decodeSymbols: Kernel;
   readonly unpack: Kernel;
   readonly fillResiduals: Kernel;
@@ -43,8 +44,10 @@ export const aggregationBytes = 2 ** 17;
 /** The place of summaries of several buckets, and how many there may be. */
 const summariesAt = aggregationAt + aggregationBytes;
 export const summariesMax = 64;
+/** The place of the steps without symbols, of coders of up to 2^12 states. */
+const numbersAt = summariesAt + numberBytes * summaryFields * summariesMax;
 /** Of the columns. */
-const firstByte = summariesAt + numberBytes * summaryFields * summariesMax;
+const firstByte = numbersAt + numberBytes * 2 ** 14;
 /** The results of the kernel for a stream of symbols, by their number. */
 const outcomes = ["exact", "ends early", "ends elsewhere", "has malformed levels"] as const;
 /** Levels, steps and symbols of at most 256 symbols and 2^12 states; 16 bytes are stored at once. */
@@ -108,6 +111,7 @@ export class Kernels {
     this.#instance = instantiated<Instance>(kernelsBinary);
     this.#instance.memory.grow(Math.ceil(firstByte / memoryPageBytes));
     invariant(this.#instance.summaryAt.value === summaryAt, "the kernels have the summary at the same place");
+    this.#instance.fillNumbers(numbersAt);
   }
 
   /** `count` arbitrary numbers. */
@@ -137,7 +141,8 @@ export class Kernels {
     const tables = this.#take(tableBytes);
     const { byteOffset } = this.bytes(bits);
     const symbols = new Uint8Array(memory.buffer, this.#take(count), count);
-    const outcome = decodeSymbols(byteOffset, end, kinds, log, coders, tables, symbols.byteOffset, count);
+    const to = [tables, symbols.byteOffset, count, numbersAt] as const;
+    const outcome = decodeSymbols(byteOffset, end, kinds, log, coders, ...to);
     return { symbols, outcome: outcomes[outcome]! };
   }
 
