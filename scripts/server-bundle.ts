@@ -28,7 +28,7 @@ async function writeQuery(root: string): Promise<void> {
   const bundle = await rolldown({
     input: { query: join(root, bundleSources.query) },
     platform: "node",
-    plugins: [urlsOf(folder, []), lazyHttp, lazyResponse],
+    plugins: [urlsOf(folder, []), lazyHttp, changePackages],
   });
   const { output } = await bundle.write({ dir: folder, format: "esm", ...namesOf("mjs") });
   await bundle.close();
@@ -44,7 +44,7 @@ async function writeProgram(root: string): Promise<void> {
       ...Object.fromEntries(threads.map((one) => [entryOf(one), one])),
     },
     platform: "node",
-    plugins: [urlsOf(folder, threads), lazyHttp, lazyResponse],
+    plugins: [urlsOf(folder, threads), lazyHttp, changePackages],
   });
   const name = "[name]-[hash].cjs";
   const { output } = await bundle.generate({ format: "cjs", entryFileNames: name, chunkFileNames: name });
@@ -119,19 +119,49 @@ const lazyHttp: Plugin = {
   load: (id) => (id === "\0http" ? 'module.exports = process.getBuiltinModule("node:http");' : null),
 };
 
-const compressUtils = "/@fastify/compress/lib/utils.js";
-const ofGlobal = "obj instanceof Response";
+interface Change {
+  /** The end of the path of a package's file. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
 
-/**
- * The compression of each response compares it with the global `Response`. The first access to that global
- * loads Node's implementation of `fetch`, and the first response would wait for it.
- */
-const lazyResponse: Plugin = {
-  name: "lazy-response",
+const packageChanges: readonly Change[] = [
+  // The compression of each response compares it with the global `Response`. The first access to that global
+  // loads Node's implementation of `fetch`, and the first response would wait for it.
+  {
+    file: "/@fastify/compress/lib/utils.js",
+    from: "obj instanceof Response",
+    to: 'Object.prototype.toString.call(obj) === "[object Response]"',
+  },
+  // The router compiles a function for each part of a path and for each route, which cannot be stored.
+  {
+    file: "/find-my-way/lib/node.js",
+    from: "if (prefix.length >= LONG_PREFIX_MIN_LENGTH) {",
+    to: "{",
+  },
+  {
+    file: "/find-my-way/lib/handler-storage.js",
+    from: "return new Function('NullObject', fnBody.join('\\n'))(NullObject)",
+    to: `const body = fnBody.join('\\n')
+    let create = createParamsObject.get(body)
+    if (!create) createParamsObject.set(body, create = new Function('NullObject', body)(NullObject))
+    return create`,
+  },
+  {
+    file: "/find-my-way/lib/handler-storage.js",
+    from: "class HandlerStorage {",
+    to: "const createParamsObject = new Map()\nclass HandlerStorage {",
+  },
+];
+
+const changePackages: Plugin = {
+  name: "change-packages",
   transform(code, id) {
-    if (!id.endsWith(compressUtils)) return null;
-    if (!code.includes(ofGlobal)) throw new Error(`${compressUtils} no longer has "${ofGlobal}"`);
-    return code.replace(ofGlobal, 'Object.prototype.toString.call(obj) === "[object Response]"');
+    const changes = packageChanges.filter(({ file }) => id.endsWith(file));
+    for (const { file, from } of changes)
+      if (!code.includes(from)) throw new Error(`${file} no longer has "${from}"`);
+    return changes.reduce((changed, { from, to }) => changed.replace(from, () => to), code);
   },
 };
 

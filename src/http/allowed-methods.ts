@@ -71,14 +71,16 @@ function routerOf(served: readonly Served[]) {
 
 /**
  * The methods that a pattern lacks, but a more general pattern for the same paths has. Without a route that
- * refuses them, the router would send such a request to the general pattern. Each route adds 0.25 ms to a
+ * refuses them, the router would send such a request to the general pattern. Each route adds 0.1 ms to a
  * start, so other patterns get none.
  */
 function hiddenMethods(served: readonly Served[]): { readonly url: string; readonly missing: string[] }[] {
   const all = served.map(([url, has]) => ({ url, has, segments: url.split("/") }));
   const byRoot = Map.groupBy(all, (one) => rootOf(one.segments));
-  const near = (root: string) => [...byRoot].flatMap(([other, has]) => (isLike(other, root) ? has : []));
-  const nearRoot = new Map([...byRoot.keys()].map((root) => [root, near(root)]));
+  const roots = [...byRoot].map(([root, below]) => ({ root, below, segments: root.split("/") }));
+  const near = (own: readonly string[]) =>
+    roots.flatMap(({ segments, below }) => (isLike(segments, own) ? below : []));
+  const nearRoot = new Map(roots.map(({ root, segments }) => [root, near(segments)]));
   return all.flatMap(({ url, has, segments }) => {
     const likely = nearRoot.get(rootOf(segments)) ?? [];
     const others = likely.filter((other) => other.url !== url && isBehind(other.segments, segments));
@@ -95,13 +97,17 @@ const rootOf = (segments: readonly string[]): string => segments.slice(0, 6).joi
  * Whether one path may match patterns with both roots. Few pairs of roots are alike, so most patterns need
  * not be compared with each other.
  */
-function isLike(one: string, other: string): boolean {
-  const theirs = other.split("/");
-  const isOpen = (segment: string | undefined) => segment === undefined || /[:*]/.test(segment);
-  return one
-    .split("/")
-    .every((segment, at) => segment === theirs[at] || isOpen(segment) || isOpen(theirs[at]));
+function isLike(one: readonly string[], other: readonly string[]): boolean {
+  const shared = Math.min(one.length, other.length);
+  for (let at = 0; at < shared; at++) {
+    const own = one[at]!;
+    const theirs = other[at]!;
+    if (own !== theirs && !isOpen(own) && !isOpen(theirs)) return false;
+  }
+  return true;
 }
+
+const isOpen = (segment: string): boolean => segment.includes(":") || segment.includes("*");
 
 /**
  * Whether the router takes the second pattern for a path that both match: it has a fixed segment where the
@@ -109,8 +115,10 @@ function isLike(one: string, other: string): boolean {
  */
 function isBehind(general: readonly string[], own: readonly string[]): boolean {
   let differs = false;
-  for (let at = 0; at < Math.max(general.length, own.length); at++) {
-    const [theirs, mine] = [general[at], own[at]];
+  const length = Math.max(general.length, own.length);
+  for (let at = 0; at < length; at++) {
+    const theirs = general[at];
+    const mine = own[at];
     if (theirs === mine) continue;
     if (theirs?.includes("*") || mine?.includes("*")) return differs || !mine?.includes("*");
     if (theirs === undefined || mine === undefined) return false;
