@@ -13,7 +13,7 @@ const settings = {
   MILLRACE_FRONT_THREADS: "0",
   MILLRACE_LOG_LEVEL: "warn",
 } as const;
-/** It takes 0.6 s on an idle machine. */
+/** It takes 0.8 s on an idle machine. */
 const warmUpMs = 4_000;
 
 /** The processor time of the main thread; that of other threads does not count. */
