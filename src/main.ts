@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The process entry: runs the program, from its bundle if that is current.
 import { enableCompileCache } from "node:module";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { currentBundle } from "./current-bundle.ts";
 
 // start.js sets the same, but releases and services set up by older versions start with this file. The cache
@@ -13,6 +13,6 @@ enableCompileCache();
 
 const bundle = currentBundle("program");
 const { runProgram } = (
-  bundle === undefined ? await import("./command-line/program.ts") : await import(bundle)
+  bundle === undefined ? await import("./command-line/program.ts") : await import(pathToFileURL(bundle).href)
 ) as typeof import("./command-line/program.ts");
 process.exitCode = await runProgram(process.argv.slice(2));
