@@ -44,6 +44,7 @@ import { measureRetention } from "./http/retention-metrics.ts";
 import { createHttp } from "./http/server.ts";
 import { InfluxState } from "./influx/influx-state.ts";
 import { type Installation, openInstallation, secretFor } from "./installation.ts";
+import { ClientWork } from "./lib/client-work.ts";
 import { KeyedTaskRunner } from "./lib/keyed-task-runner.ts";
 import { LruCache } from "./lib/lru-cache.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
@@ -146,9 +147,10 @@ export async function openApp(
   const { backups, scheduled } = await openBackups(settings, backupParts, opened);
   const authenticators = await openAuthenticators(services, { settings, secretFor: secretOf, log });
   const refusals = new Refusals(system);
+  const clientWork = new ClientWork();
   const front = await openFrontThreads(
     {
-      ...{ settings, services, memory, log, cursorSecret: secretOf("cursors") },
+      ...{ settings, services, memory, log, work: clientWork, cursorSecret: secretOf("cursors") },
       ...{ ...authenticators, recordRefusal: refusals.record, folderName: nameOf(settings.data) },
     },
     { store: installation.stores.points, isReadOnly, isTraced: tracing !== noTracing },
@@ -161,7 +163,7 @@ export async function openApp(
   const operating = { backups, scheduled, backupSecret: secretOf("backups"), refusals, metrics, log };
   addEndpoints(http, kernel, { ...operating, front, consoleFolder: settings.consoleFolder });
   const { decoders } = kernel;
-  const serving = { front, http, heldRequests, isReadOnly, decoders };
+  const serving = { front, http, heldRequests, isReadOnly, decoders, clientWork };
   return appOf({ services, installation, settings, models, operating, ...serving }, opened.move());
 }
 
@@ -174,6 +176,7 @@ interface Running extends Pick<App, "services" | "installation"> {
   readonly heldRequests: HeldRequests;
   readonly isReadOnly: boolean;
   readonly decoders: Kernel["decoders"];
+  readonly clientWork: ClientWork;
 }
 
 /** `serving` closes everything but the server itself. */
@@ -181,7 +184,7 @@ function appOf(
   { services, installation, settings, models, operating, decoders, ...parts }: Running,
   serving: AsyncDisposableStack,
 ): App {
-  const { front, http, heldRequests, isReadOnly } = parts;
+  const { front, http, heldRequests, isReadOnly, clientWork } = parts;
   return {
     services,
     installation,
@@ -195,7 +198,7 @@ function appOf(
       if (isShared) front?.start(shared);
       if (warmsUp && areLocal(installation.stores)) {
         const warming = { ...installation.stores, services, decoders, log: operating.log };
-        serving.defer(startWarmUp(http.server, warming));
+        serving.defer(startWarmUp({ server: http.server, work: clientWork }, warming));
       }
       return { address, baseUrl: settings.baseUrl ?? address, ...created };
     },

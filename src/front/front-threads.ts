@@ -13,6 +13,7 @@ import type { Services } from "../context.ts";
 import { StartRefused } from "../data-folder.ts";
 import { innerServer } from "../http/inner-server.ts";
 import type { ThreadCounts } from "../http/metrics.ts";
+import type { ClientWork } from "../lib/client-work.ts";
 import { startWorker } from "../lib/heap-limits.ts";
 import { removeLeftFolders } from "../lib/left-folders.ts";
 import { limits } from "../limits.ts";
@@ -38,6 +39,8 @@ interface FrontParts {
   readonly authenticator: Pick<Authenticator, "findForFront">;
   readonly cursorSecret: Uint8Array;
   readonly memory: SharedMemory;
+  /** Counts the calls of the threads while they run. */
+  readonly work: ClientWork;
   /** The store of `services.points`, without counters. */
   readonly store: Pick<EmbeddedPoints, "connect" | "flush">;
   readonly recordRefusal: (problem: string) => void;
@@ -246,13 +249,13 @@ export class FrontThreads {
   }
 
   #serve(port: MessageChannel["port1"]): void {
-    const { services, authenticator, store, recordRefusal } = this.#parts;
+    const { services, authenticator, store, work, recordRefusal } = this.#parts;
     serveCalls<CallsToMain, NewsForMain>(
       port,
       {
-        callerOf: ({ key, address }) => authenticator.findForFront(key, address),
+        callerOf: ({ key, address }) => work.during(() => authenticator.findForFront(key, address)),
         append: async (batch) => {
-          await services.points.append(batch);
+          await work.during(() => services.points.append(batch));
           freeBatch(batch);
           return undefined;
         },

@@ -8,6 +8,11 @@ class ServerEnd extends Duplex {
 
   override _read(): void {}
 
+  /** It is never idle: it drops everything at once. */
+  setTimeout(): this {
+    return this;
+  }
+
   override _write(_chunk: unknown, _encoding: BufferEncoding, done: () => void): void {
     done();
   }
@@ -30,12 +35,13 @@ export class SampleConnection implements Disposable {
     server.emit("connection", this.#end);
   }
 
-  /** Resolves with the status when the response has been written. */
+  /** Resolves with the status when the response has been written. Rejects if the response is destroyed. */
   send({ method, path, headers, body = "" }: SampleRequest): Promise<number> {
-    const { promise, resolve } = Promise.withResolvers<number>();
-    this.#server.once("request", (_request, response: ServerResponse) =>
-      response.once("finish", () => resolve(response.statusCode)),
-    );
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    this.#server.once("request", (_request, response: ServerResponse) => {
+      response.once("finish", () => resolve(response.statusCode));
+      response.once("close", () => reject(new Error(`the response to ${path} was destroyed`)));
+    });
     const bytes = Buffer.from(body as string);
     const lines = Object.entries({ host: "localhost", ...headers }).map(
       ([name, value]) => `${name}: ${value}`,

@@ -3,12 +3,15 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { ClientWork } from "../lib/client-work.ts";
 import { JsonDecoders } from "../rest/json.ts";
 import type { Catalog } from "../storage/catalog.ts";
+import { SampleConnection } from "./sample-connection.ts";
 import { warmUpSteps, whileIdle } from "./warm-up.ts";
 
 /** Fewer would be long ones, for which requests wait. */
@@ -87,50 +90,118 @@ async function* counted(count: { steps: number }, max: number): AsyncGenerator<u
 
 const fails = (problem: unknown) => assert.fail(String(problem));
 
+/** A server as clients see it; each request stays open until `close` of its response. */
+function serverWithClients() {
+  const [server, work] = [new EventEmitter(), new ClientWork()];
+  const request = () => {
+    const response = new EventEmitter();
+    server.emit("request", {}, response);
+    return () => response.emit("close");
+  };
+  const isDone = async () => {
+    while (server.listenerCount("request") > 0) await pause(5);
+  };
+  return { clients: { server: server as never, work }, server, work, request, isDone };
+}
+
 test("after a request it waits, and it lets go of the server at its end", async () => {
-  const http = new EventEmitter();
+  const { clients, request, isDone } = serverWithClients();
   const requests = 10;
   async function* steps(): AsyncGenerator<undefined, void> {
-    for (let request = 0; request < requests; request++) {
-      http.emit("request");
+    for (let count = 0; count < requests; count++) {
+      request()();
       yield;
     }
   }
   const began = performance.now();
-  whileIdle(http as never, { steps: steps(), report: fails });
-  while (http.listenerCount("request") > 0) await pause(5);
+  whileIdle(clients, { steps: steps(), report: fails });
+  await isDone();
   // A timer may be a millisecond early.
   assert.ok(performance.now() - began >= requests * 19);
 });
 
-test("many requests end it: they have compiled the code themselves", async () => {
-  const [http, count] = [new EventEmitter(), { steps: 0 }];
-  whileIdle(http as never, { steps: counted(count, Number.POSITIVE_INFINITY), report: fails });
-  for (let request = 0; request < 400; request++) http.emit("request");
-  while (http.listenerCount("request") > 0) await pause(5);
+test("no step runs while a request or a call of a front thread is open", async () => {
+  const [{ clients, request, work, isDone }, count] = [serverWithClients(), { steps: 0 }];
+  whileIdle(clients, { steps: counted(count, 3), report: fails });
+  const endRequest = request();
+  await pause(200);
   assert.equal(count.steps, 0);
+  endRequest();
+  await isDone();
+  assert.equal(count.steps, 3);
+
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const call = work.during(() => promise);
+  const next = { steps: 0 };
+  whileIdle(clients, { steps: counted(next, 3), report: fails });
+  await pause(200);
+  assert.equal(next.steps, 0);
+  resolve();
+  await call;
+  await isDone();
+  assert.equal(next.steps, 3);
+});
+
+test("many requests end it: they have compiled the code themselves", async () => {
+  for (const isInFront of [false, true]) {
+    const [{ clients, request, work, isDone }, count] = [serverWithClients(), { steps: 0 }];
+    whileIdle(clients, { steps: counted(count, Number.POSITIVE_INFINITY), report: fails });
+    for (let call = 0; call < 400; call++)
+      if (isInFront) await work.during(async () => {});
+      else request()();
+    await isDone();
+    assert.equal(count.steps, 0);
+  }
 });
 
 test("a server that stops does not wait for it, and an error ends it alone", async () => {
-  const [http, count] = [new EventEmitter(), { steps: 0 }];
-  const end = whileIdle(http as never, { steps: counted(count, Number.POSITIVE_INFINITY), report: fails });
+  const [{ clients, server }, count] = [serverWithClients(), { steps: 0 }];
+  const end = whileIdle(clients, { steps: counted(count, Number.POSITIVE_INFINITY), report: fails });
   while (count.steps < 3) await pause(5);
   await end();
   const { steps } = count;
   await pause(20);
   assert.equal(count.steps, steps);
-  assert.equal(http.listenerCount("request"), 0);
+  assert.equal(server.listenerCount("request"), 0);
 
   const reported: unknown[] = [];
   async function* failing(): AsyncGenerator<undefined, void> {
     yield;
     throw new Error("no memory");
   }
-  const ended = whileIdle(http as never, {
+  const ended = whileIdle(clients, {
     steps: failing(),
     report: (problem) => reported.push((problem as Error).message),
   });
   while (reported.length === 0) await pause(5);
   await ended();
   assert.deepEqual(reported, ["no memory"]);
+});
+
+test("a server that stops does not wait long for a step that never ends", async () => {
+  const { clients } = serverWithClients();
+  const { promise: began, resolve: begin } = Promise.withResolvers<void>();
+  async function* stuck(): AsyncGenerator<undefined, void> {
+    begin();
+    await new Promise(() => {});
+    yield;
+  }
+  const end = whileIdle(clients, { steps: stuck(), report: fails });
+  await began;
+  const stopped = performance.now();
+  await end();
+  assert.ok(performance.now() - stopped < 5_000);
+});
+
+test("a response that the server destroys is a failure, and one that it sends late is not", async () => {
+  const http = createServer((request, response) => {
+    if (request.url === "/destroyed") response.destroy();
+    else setImmediate(() => response.socket!.setTimeout(1_000).setTimeout(0) && response.end("late"));
+  });
+  using destroyed = new SampleConnection(http);
+  const sample = (path: string) => ({ method: "GET", path, headers: {} }) as const;
+  await assert.rejects(destroyed.send(sample("/destroyed")), /the response to \/destroyed was destroyed/);
+  using late = new SampleConnection(http);
+  assert.equal(await late.send(sample("/late")), 200);
+  assert.equal(await late.send(sample("/late")), 200);
 });
