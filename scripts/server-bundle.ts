@@ -28,7 +28,7 @@ async function writeQuery(root: string): Promise<void> {
   const bundle = await rolldown({
     input: { query: join(root, bundleSources.query) },
     platform: "node",
-    plugins: [urlsOf(folder, []), lazyHttp, changePackages],
+    plugins: [urlsOf(folder, []), lazyHttp, changePackages(new Set())],
   });
   const { output } = await bundle.write({ dir: folder, format: "esm", ...namesOf("mjs") });
   await bundle.close();
@@ -38,17 +38,19 @@ async function writeQuery(root: string): Promise<void> {
 async function writeProgram(root: string): Promise<void> {
   const folder = emptyFolder(join(root, bundleFolder("program")));
   const threads = threadSources.map((path) => join(root, path));
+  const unused = new Set(packageChanges);
   const bundle = await rolldown({
     input: {
       program: join(root, bundleSources.program),
       ...Object.fromEntries(threads.map((one) => [entryOf(one), one])),
     },
     platform: "node",
-    plugins: [urlsOf(folder, threads), lazyHttp, changePackages],
+    plugins: [urlsOf(folder, threads), lazyHttp, changePackages(unused)],
   });
   const name = "[name]-[hash].cjs";
   const { output } = await bundle.generate({ format: "cjs", entryFileNames: name, chunkFileNames: name });
   await bundle.close();
+  for (const { file } of unused) throw new Error(`The program no longer has ${file}, which is changed`);
   const scripts = output.filter((one) => one.type === "chunk");
   mkdirSync(folder, { recursive: true });
   for (const { fileName, code } of scripts)
@@ -141,6 +143,11 @@ const packageChanges: readonly Change[] = [
     to: "{",
   },
   {
+    file: "/find-my-way/lib/node.js",
+    from: "path.indexOf(prefix, i) === i",
+    to: "path.startsWith(prefix, i)",
+  },
+  {
     file: "/find-my-way/lib/handler-storage.js",
     from: "return new Function('NullObject', fnBody.join('\\n'))(NullObject)",
     to: `const body = fnBody.join('\\n')
@@ -155,15 +162,20 @@ const packageChanges: readonly Change[] = [
   },
 ];
 
-const changePackages: Plugin = {
+/** Removes the changes that it makes from `unused`. */
+const changePackages = (unused: Set<Change>): Plugin => ({
   name: "change-packages",
   transform(code, id) {
-    const changes = packageChanges.filter(({ file }) => id.endsWith(file));
-    for (const { file, from } of changes)
-      if (!code.includes(from)) throw new Error(`${file} no longer has "${from}"`);
-    return changes.reduce((changed, { from, to }) => changed.replace(from, () => to), code);
+    const path = id.replaceAll("\\", "/");
+    const changes = packageChanges.filter(({ file }) => path.endsWith(file));
+    return changes.reduce((changed, change) => {
+      const { file, from, to } = change;
+      if (!changed.includes(from)) throw new Error(`${file} no longer has "${from}"`);
+      unused.delete(change);
+      return changed.replace(from, () => to);
+    }, code);
   },
-};
+});
 
 /** Other threads, processes and data files are found beside the source, which is not bundled away. */
 const urlsOf = (folder: string, threads: readonly string[]): Plugin => ({
