@@ -2,12 +2,14 @@
 // finds compiled code.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { storesAtEnd } from "../src/code-cache.ts";
 import { sendSamples } from "./sample-requests.ts";
 
 const runMsMax = 30_000;
+const samplesMsMax = 15_000;
 /** So many that each front thread gets most kinds of requests. */
 const rounds = 5;
 const key = "key-of-the-sample-requests";
@@ -19,10 +21,9 @@ export async function storeCompiledCode(root: string): Promise<void> {
   const env = {
     ...Object.fromEntries(settings),
     ...{ MILLRACE_DATA: join(folder, "data"), MILLRACE_ADMIN_KEY: key },
-    ...{ MILLRACE_HOST: "127.0.0.1", MILLRACE_PORT: "0" },
+    ...{ MILLRACE_HOST: "127.0.0.1", MILLRACE_PORT: "0", [storesAtEnd]: "1" },
   };
-  // Of earlier builds.
-  rmSync(join(root, "node_modules/.cache/millrace"), { recursive: true, force: true });
+  removeOwn(join(root, "node_modules/.cache/millrace"));
   try {
     const server = spawn(process.execPath, [join(root, "src/start.js"), "serve"], {
       // A server that hangs may ignore other signals, and the installation would hang with it.
@@ -32,11 +33,33 @@ export async function storeCompiledCode(root: string): Promise<void> {
     const ended = once(server, "close");
     server.stdout.setEncoding("utf8").once("data", async (output: string) => {
       const baseUrl = /^Millrace serves (\S+)/.exec(output)?.[1];
-      if (baseUrl !== undefined) await sendSamples({ baseUrl, key }, rounds).catch(console.warn);
-      server.kill("SIGTERM"); // It stores the code of its threads when it stops.
+      server.kill((await wereSent(baseUrl)) ? "SIGTERM" : "SIGKILL");
     });
     await ended;
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The server stores the code of its threads when it stops: only after all samples, or it would lack some. */
+async function wereSent(baseUrl: string | undefined): Promise<boolean> {
+  if (baseUrl === undefined) return false;
+  try {
+    await sendSamples({ baseUrl, key, signal: AbortSignal.timeout(samplesMsMax) }, rounds);
+    return true;
+  } catch (problem) {
+    console.warn("The build stores no compiled code:", problem);
+    return false;
+  }
+}
+
+/** Compiled code of earlier builds. That of other users stays: it may not be removable. */
+function removeOwn(cache: string): void {
+  const end = process.getuid === undefined ? "" : `-${process.getuid()}`;
+  try {
+    for (const name of readdirSync(cache))
+      if (name.endsWith(end)) rmSync(join(cache, name), { recursive: true, force: true });
+  } catch {
+    // There is none, or it stays: it is not used.
   }
 }

@@ -9,5 +9,5 @@ afterEach(endLeftProcesses);
 test("a server responds to each sample with success, also when it is repeated", async () => {
   const key = "key-of-the-sample-requests";
   const { baseUrl } = await serveMillrace({ MILLRACE_ADMIN_KEY: key }, temporaryFolder());
-  await sendSamples({ baseUrl, key }, 2);
+  await sendSamples({ baseUrl, key, signal: new AbortController().signal }, 2);
 });

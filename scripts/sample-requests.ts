@@ -4,6 +4,8 @@ interface Server {
   readonly baseUrl: string;
   /** Of an administrator. */
   readonly key: string;
+  /** Ends the requests. */
+  readonly signal: AbortSignal;
 }
 
 interface Sample {
@@ -34,9 +36,10 @@ export async function sendSamples(server: Server, rounds: number): Promise<void>
   }
 }
 
-async function send({ baseUrl, key }: Server, { path, body }: Sample): Promise<void> {
+async function send({ baseUrl, key, signal }: Server, { path, body }: Sample): Promise<void> {
   const type = typeof body === "string" && body.startsWith("{") ? "application/json" : "application/protobuf";
   const response = await fetch(baseUrl + path, {
+    signal,
     method: body === undefined ? "GET" : "POST",
     headers: { "api-key": key, connection: "close", ...(body !== undefined && { "content-type": type }) },
     ...(body !== undefined && { body }),

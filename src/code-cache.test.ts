@@ -3,19 +3,22 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   chownSync,
   cpSync,
   globSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, test } from "node:test";
 import { temporaryFolder } from "../test/support/folder.ts";
-import { scriptEnd, scriptStart } from "./code-cache.ts";
+import { scriptEnd, scriptStart, storesAtEnd } from "./code-cache.ts";
 
 const first = `
   const part = require("./part.cjs");
@@ -36,7 +39,7 @@ beforeEach(() => {
     writeFileSync(join(bundle, file), scriptStart + code + scriptEnd);
 });
 
-/** What a process prints that runs the scripts, and code before and after them. */
+/** What a process prints that runs the scripts, and code before and after them. It stores as at a build. */
 function run(
   code: string,
   { before = "", flags = [] as string[], env = {} as NodeJS.ProcessEnv } = {},
@@ -51,7 +54,7 @@ function run(
     [...flags, "--input-type=module", "--eval", program],
     {
       encoding: "utf8",
-      env: { ...process.env, NODE_COMPILE_CACHE: cache, NODE_V8_COVERAGE: "", ...env },
+      env: { ...process.env, NODE_COMPILE_CACHE: cache, NODE_V8_COVERAGE: "", [storesAtEnd]: "1", ...env },
     },
   );
   assert.equal(status, 0, stderr);
@@ -59,6 +62,11 @@ function run(
 }
 
 const useAll = "console.log(scripts.answer(5));";
+
+/** Not at a build. */
+const usual = { [storesAtEnd]: "" };
+const mockTimers =
+  'const { mock } = await import("node:test"); mock.timers.enable({ apis: ["setTimeout"] });';
 
 const stored = () => globSync("scripts-*/one/*", { cwd: cache }).sort();
 
@@ -113,8 +121,30 @@ test("the code includes that of functions which were called; of two processes, m
   assert.equal(sizes()[1], much);
 });
 
+test("a short command stores nothing, so that a server can store more", () => {
+  run("", { env: usual });
+  run("mock.timers.tick(19_999);", { before: mockTimers, env: usual });
+  assert.deepEqual(stored(), []);
+  run(useAll);
+  const before = identities();
+  assert.equal(before.length, 2);
+  run("", { env: usual });
+  assert.deepEqual(identities(), before);
+});
+
+test("a process that ends later stores the rest of its code, but not for long", () => {
+  const ends = "mock.timers.tick(20_000);";
+  const slow = "let nowMs = 0; performance.now = () => (nowMs += 2_000);";
+  run(ends + slow, { before: mockTimers, env: usual });
+  assert.equal(stored().length, 1);
+  run(ends + useAll, { before: mockTimers, env: usual });
+  assert.equal(stored().length, 2);
+  rmSync(cache, { recursive: true });
+  run(ends + useAll, { before: mockTimers, env: usual });
+  assert.equal(stored().length, 2);
+});
+
 test("a process that is killed later has stored its code, one script after the other", () => {
-  const before = 'const { mock } = await import("node:test"); mock.timers.enable({ apis: ["setTimeout"] });';
   const code = `
     const { globSync } = await import("node:fs");
     const counts = [0, 19_999, 1, 99, 1].map((ms) => {
@@ -122,7 +152,7 @@ test("a process that is killed later has stored its code, one script after the o
       return globSync("scripts-*/one/*", { cwd: ${JSON.stringify(cache)} }).length;
     });
     console.log(counts.join());`;
-  assert.equal(run(code, { before }), "0,0,1,1,2");
+  assert.equal(run(code, { before: mockTimers, env: usual }), "0,0,1,1,2");
 });
 
 test("damaged code is compiled, and stored again", () => {
@@ -162,6 +192,27 @@ test("a process that limits its heap later stores code that the next one uses", 
   assert.deepEqual(identities(), before);
 });
 
+test("a thread that starts after the limit has its code beside that of earlier threads", () => {
+  const [codeCache, heapLimits] = ["code-cache.ts", "lib/heap-limits.ts"].map((path) =>
+    JSON.stringify(new URL(path, import.meta.url).href),
+  );
+  const thread = `
+    const { runScripts } = await import(${codeCache});
+    runScripts(${JSON.stringify(bundle)}, { thread: "late", file: "first.cjs" }).answer(5);`;
+  const late = `
+    (await import(${heapLimits})).limitHeapGrowth();
+    const { Worker } = await import("node:worker_threads");
+    new Worker(new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(thread)})));`;
+  run(late);
+  assert.equal(globSync("scripts-*", { cwd: cache }).length, 1);
+  const files = globSync("scripts-*/late/*", { cwd: cache });
+  assert.equal(files.length, 2);
+  const inodes = () => files.map((file) => statSync(join(cache, file)).ino);
+  const before = inodes();
+  run(late);
+  assert.deepEqual(inodes(), before, "it was not usable");
+});
+
 test("code of a script with another length is compiled again", () => {
   run(useAll);
   const before = identities();
@@ -189,5 +240,32 @@ test("stored code of another user is not used", {
   writeFileSync(path, right); // As long as before: V8 accepts the code.
   assert.equal(run(useAll), "17", "the name of a script has to change with its content");
   for (const folder of globSync("scripts-*/one", { cwd: cache })) chownSync(join(cache, folder), 1, 1);
+  assert.equal(run(useAll), "10");
+});
+
+test("stored code that others may write, or that a link names, is not used", {
+  skip: process.getuid === undefined && "files of Windows have no such rights",
+}, () => {
+  const path = join(bundle, "part.cjs");
+  const right = readFileSync(path, "utf8");
+  const wrong = right.replace("sum = 0", "sum = 7");
+  const storeWrong = () => {
+    rmSync(cache, { recursive: true, force: true });
+    writeFileSync(path, wrong);
+    assert.equal(run(useAll), "17");
+    writeFileSync(path, right);
+    assert.equal(run(useAll), "17");
+  };
+  storeWrong();
+  chmodSync(pathOf("part.cjs"), 0o620);
+  assert.equal(run(useAll), "10");
+  storeWrong();
+  renameSync(pathOf("part.cjs"), join(bundle, "elsewhere"));
+  symlinkSync(join(bundle, "elsewhere"), pathOf("first.cjs").replace("first.cjs", "part.cjs"));
+  assert.equal(run(useAll), "10");
+  storeWrong();
+  const [folder] = globSync("scripts-*/one", { cwd: cache }).map((one) => join(cache, one));
+  renameSync(folder!, join(bundle, "folder"));
+  symlinkSync(join(bundle, "folder"), folder!);
   assert.equal(run(useAll), "10");
 });

@@ -1,10 +1,22 @@
 // Runs the scripts of a bundle with the code that V8 compiled in an earlier process. Node's compile cache has
 // the code of a module as it is after loading, without that of functions which only requests call. This one
 // is written later, so the first requests find their code, too. A script without usable code is compiled.
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants as fileFlags,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
-import { basename, join } from "node:path";
-import { cachedDataVersionTag } from "node:v8";
+import { basename, dirname, join } from "node:path";
 import { constants, Script } from "node:vm";
 import { threadId } from "node:worker_threads";
 import { crc32 } from "node:zlib";
@@ -26,8 +38,14 @@ export const scriptEnd = "\n})";
 
 /**
  * Without stored code: from the start to the first script that is stored. The first requests are over then.
+ * A process or thread that ends earlier, as a short command, stores nothing: its code would lack most
+ * functions of a server, and is not replaced.
  */
 const storeAfterMs = 20_000;
+/** The build sets this variable: its server stores its code when it ends, however early. */
+export const storesAtEnd = "STORE_COMPILED_CODE";
+/** Bounds what a stop takes longer. What is not stored then, a later process stores. */
+const storeAtStopMsMax = 2_000;
 /** Between two scripts, because the thread stands still for up to 20 ms while it writes one. */
 const storePauseMs = 100;
 
@@ -40,7 +58,7 @@ export interface ScriptEntry {
 
 /** Runs the script of the entry, and those that it requires; returns its exports. */
 export function runScripts(folder: string, { thread, file: first }: ScriptEntry): unknown {
-  const cache = new CodeCache(storageOf(thread));
+  const cache = new CodeCache(thread);
   const requireOther = createRequire(join(folder, first));
   const modules = new Map<string, { exports: unknown }>();
   const require = (id: string): unknown => (id.startsWith("./") ? load(id.slice(2)) : requireOther(id));
@@ -59,17 +77,22 @@ export function runScripts(folder: string, { thread, file: first }: ScriptEntry)
     }
     return module.exports;
   };
-  setTimeout(() => cache.storeSlowly(), storeAfterMs).unref();
-  process.once("exit", () => cache.store());
+  if (process.env[storesAtEnd]) process.once("exit", () => cache.store());
+  else setTimeout(() => storeFromNowOn(cache), storeAfterMs).unref();
   return load(first);
 }
 
+function storeFromNowOn(cache: CodeCache): void {
+  cache.storeSlowly();
+  process.once("exit", () => cache.store(storeAtStopMsMax));
+}
+
 /** Below the folder of Node's compile cache; undefined where that is switched off. */
-function storageOf(thread: string): string | undefined {
+function storageOf(thread: string, tag: number): string | undefined {
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE, NODE_V8_COVERAGE } = process.env;
   if (!NODE_COMPILE_CACHE || NODE_DISABLE_COMPILE_CACHE || NODE_V8_COVERAGE) return undefined;
   // V8 refuses the code of another version, of other flags, or for another processor.
-  const kind = [process.version, process.arch, cachedDataVersionTag().toString(16), ownId];
+  const kind = [process.version, process.arch, tag.toString(16), ownId];
   return join(NODE_COMPILE_CACHE, `scripts-${kind.join("-")}`, thread);
 }
 
@@ -82,8 +105,9 @@ class CodeCache {
   /** V8 refuses code that was stored with other flags. */
   readonly #growth = new DefaultGrowth();
 
-  constructor(folder: string | undefined) {
-    this.#folder = folder !== undefined && isOwn(folder) ? folder : undefined;
+  constructor(thread: string) {
+    const folder = storageOf(thread, this.#growth.tag);
+    if (folder !== undefined && isUsable(dirname(folder)) && isUsable(folder)) this.#folder = folder;
   }
 
   /** The value of the script at this path. */
@@ -107,7 +131,8 @@ class CodeCache {
   #read(name: string): Buffer | undefined {
     if (this.#folder === undefined) return undefined;
     try {
-      const stored = readFileSync(join(this.#folder, name));
+      const stored = readOwn(join(this.#folder, name));
+      if (stored === undefined) return undefined;
       const code = stored.subarray(checksumBytes);
       return stored.readUInt32LE() === crc32(code) ? code : undefined;
     } catch {
@@ -115,9 +140,10 @@ class CodeCache {
     }
   }
 
-  /** Stores the code of the scripts that had none at the start. */
-  store(): void {
-    for (const name of this.#unstored.keys()) this.#store(name);
+  /** Stores the code of the scripts that had none at the start; begins with none after this time. */
+  store(msMax = Number.POSITIVE_INFINITY): void {
+    const untilMs = performance.now() + msMax;
+    for (const name of this.#unstored.keys()) if (performance.now() < untilMs) this.#store(name);
   }
 
   /** The same, with pauses. */
@@ -162,8 +188,30 @@ class CodeCache {
 
 const checksumBytes = 4;
 
-/** Stored code runs as it is, so that of another user is not used. */
-function isOwn(folder: string): boolean {
-  const found = statSync(folder, { throwIfNoEntry: false });
-  return found === undefined || process.getuid === undefined || found.uid === ownId;
+/** Stored code runs as it is, so that of another user is not used. Windows has no such owners. */
+const isOwn = (found: Stats): boolean => process.getuid === undefined || found.uid === ownId;
+
+/** An own folder, or none so far. */
+function isUsable(folder: string): boolean {
+  try {
+    const found = lstatSync(folder, { throwIfNoEntry: false });
+    return found === undefined || (found.isDirectory() && isOwn(found));
+  } catch {
+    return false; // It cannot be read.
+  }
 }
+
+/** Undefined if another user may have written the file. */
+function readOwn(path: string): Buffer | undefined {
+  const file = openSync(path, fileFlags.O_RDONLY | (fileFlags.O_NOFOLLOW ?? 0));
+  try {
+    const found = fstatSync(file);
+    const isShared = process.getuid !== undefined && (found.mode & writableByOthers) !== 0;
+    return isOwn(found) && !isShared ? readFileSync(file) : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** By the group or by all. */
+const writableByOthers = 0o022;

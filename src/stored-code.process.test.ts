@@ -1,10 +1,11 @@
 // The server with the bundle of `npm run build`: its threads store their compiled code, and use it later.
 import assert from "node:assert/strict";
-import { globSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { basename, join, sep } from "node:path";
 import { afterEach, test } from "node:test";
 import { temporaryFolder } from "../test/support/folder.ts";
 import { endLeftProcesses, runMillrace, serveMillrace, withFront } from "../test/support/process.ts";
+import { storesAtEnd } from "./code-cache.ts";
 import { currentBundle } from "./current-bundle.ts";
 import { version } from "./lib/version.ts";
 
@@ -18,7 +19,8 @@ test("a server that stops stores the code of each thread; the next one finds it 
 }, async () => {
   const folder = temporaryFolder();
   const cache = join(folder, "cache");
-  const environment = { ...withFront, NODE_COMPILE_CACHE: cache };
+  const usual = { ...withFront, NODE_COMPILE_CACHE: cache, NODE_V8_COVERAGE: "" };
+  const environment = { ...usual, [storesAtEnd]: "1" };
   const serve = async () => {
     const server = await serveMillrace(environment, folder);
     assert.equal((await fetch(`${server.baseUrl}/health`)).status, 200);
@@ -26,26 +28,27 @@ test("a server that stops stores the code of each thread; the next one finds it 
     const { status, errors } = await server.ended;
     assert.equal(status, 0, errors);
   };
-  const stored = () =>
-    globSync("scripts-*/*/*", { cwd: cache }).map((path) => {
-      const { ino, mtimeNs } = statSync(join(cache, path), { bigint: true });
-      return `${path} ${ino} ${mtimeNs}`;
-    });
+  const stored = () => globSync("scripts-*/*/*", { cwd: cache });
+  const identityOf = (path: string) => {
+    const { ino, mtimeNs } = statSync(join(cache, path), { bigint: true });
+    return `${path} ${ino} ${mtimeNs}`;
+  };
 
+  const command = await runMillrace(["version"], usual, folder).ended;
+  assert.deepEqual([command.status, command.output], [0, `${version}\n`]);
+  assert.deepEqual(stored(), [], "a short command has little code");
   await serve();
   const first = stored();
-  for (const thread of threads)
-    assert.ok(
-      first.some((one) => one.split("/")[1] === thread),
-      `no code of ${thread}`,
-    );
+  const entries = threads.map((thread) => {
+    const entry = first.find((one) => one.split(sep)[1] === thread && basename(one).startsWith(thread));
+    assert.ok(entry, `no code of ${thread}`);
+    return entry;
+  });
+  const identities = first.map(identityOf);
   await serve();
-  const again = stored().filter((one) => !first.includes(one));
-  assert.deepEqual(again, [], "code that is not usable is stored again");
+  assert.deepEqual(first.map(identityOf), identities, "code that is not usable is stored again");
 
-  const { status, output } = await runMillrace(["version"], environment, folder).ended;
-  assert.deepEqual([status, output], [0, `${version}\n`]);
-  for (const path of globSync("scripts-*/*/*", { cwd: cache })) writeFileSync(join(cache, path), "damage");
+  for (const path of stored()) writeFileSync(join(cache, path), "damage");
   await serve();
-  assert.ok(first.every((one) => !stored().includes(one)));
+  for (const entry of entries) assert.notEqual(readFileSync(join(cache, entry), "utf8"), "damage");
 });

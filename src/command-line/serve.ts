@@ -22,7 +22,7 @@ const settingLines = Object.entries(described).map(
     `  ${name.padEnd(20)} ${setting.meaning}${"byDefault" in setting ? ` (${setting.byDefault})` : ""}`,
 );
 
-/** Front threads start after the first response, and first requests load modules of Node. */
+/** After the start: front threads and first requests still load modules of Node. */
 const limitHeapAfterMs = 2_000;
 
 export const serve: Command = {

@@ -69,22 +69,33 @@ function collectAll(): void {
 export class DefaultGrowth {
   /** 1 while a thread has its turn: flags are those of all threads. */
   readonly #turn: Int32Array;
-  /** Depends on the flags. */
-  readonly #tag = cachedDataVersionTag();
+  /** V8's mark of its version and of the flags of the start, which stored code has. */
+  readonly tag: number;
+  #waitMs = turnMsMax;
 
-  /** Threads that the main thread starts later share its turns. */
+  /** Threads that the main thread starts later share its turns, and know the flags of its start. */
   constructor() {
-    const shared = (getEnvironmentData(turnName) ?? new SharedArrayBuffer(4)) as SharedArrayBuffer;
-    setEnvironmentData(turnName, shared);
-    this.#turn = new Int32Array(shared);
+    const { turn, tag } = (getEnvironmentData(sharedName) ?? {
+      turn: new SharedArrayBuffer(4),
+      tag: cachedDataVersionTag(),
+    }) as Shared;
+    setEnvironmentData(sharedName, { turn, tag });
+    this.#turn = new Int32Array(turn);
+    this.tag = tag;
   }
 
-  /** Undefined, without a call, if another thread does not end its turn: it may have been terminated. */
+  /**
+   * Undefined, without a call, if another thread does not end its turn: it may have been terminated. Only
+   * the first call waits for such a thread.
+   */
   run<Result>(work: () => Result): Result | undefined {
-    if (Atomics.load(this.#turn, 0) === 0 && cachedDataVersionTag() === this.#tag) return work();
+    if (Atomics.load(this.#turn, 0) === 0 && cachedDataVersionTag() === this.tag) return work();
     while (Atomics.compareExchange(this.#turn, 0, 0, 1) === 1)
-      if (Atomics.wait(this.#turn, 0, 1, turnMsMax) === "timed-out") return undefined;
-    const isChanged = cachedDataVersionTag() !== this.#tag;
+      if (Atomics.wait(this.#turn, 0, 1, this.#waitMs) === "timed-out") {
+        this.#waitMs = 0;
+        return undefined;
+      }
+    const isChanged = cachedDataVersionTag() !== this.tag;
     try {
       if (isChanged) setGrowth(defaultGrowth);
       return work();
@@ -96,7 +107,12 @@ export class DefaultGrowth {
   }
 }
 
-const turnName = "millrace: turn to change flags";
+interface Shared {
+  readonly turn: SharedArrayBuffer;
+  readonly tag: number;
+}
+
+const sharedName = "millrace: flags of the start";
 
 /** Far longer than it takes to write compiled code. */
 const turnMsMax = 200;
