@@ -23,7 +23,9 @@ export async function storeCompiledCode(root: string): Promise<void> {
     ...{ MILLRACE_DATA: join(folder, "data"), MILLRACE_ADMIN_KEY: key },
     ...{ MILLRACE_HOST: "127.0.0.1", MILLRACE_PORT: "0", [storesAtEnd]: "1" },
   };
-  removeOwn(join(root, "node_modules/.cache/millrace"));
+  const ownCache = join(root, "node_modules/.cache/millrace");
+  removeOwn(ownCache, "");
+  let areSent = false;
   try {
     const server = spawn(process.execPath, [join(root, "src/start.js"), "serve"], {
       // A server that hangs may ignore other signals, and the installation would hang with it.
@@ -33,17 +35,18 @@ export async function storeCompiledCode(root: string): Promise<void> {
     const ended = once(server, "close");
     server.stdout.setEncoding("utf8").once("data", async (output: string) => {
       const baseUrl = /^Millrace serves (\S+)/.exec(output)?.[1];
-      server.kill((await wereSent(baseUrl)) ? "SIGTERM" : "SIGKILL");
+      areSent = baseUrl !== undefined && (await wereSent(baseUrl));
+      server.kill("SIGTERM"); // It stores the code of its threads when it stops.
     });
     await ended;
+    // It lacks most functions, and would not be replaced.
+    if (!areSent) removeOwn(process.env["NODE_COMPILE_CACHE"] ?? ownCache, "scripts-");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** The server stores the code of its threads when it stops: only after all samples, or it would lack some. */
-async function wereSent(baseUrl: string | undefined): Promise<boolean> {
-  if (baseUrl === undefined) return false;
+async function wereSent(baseUrl: string): Promise<boolean> {
   try {
     await sendSamples({ baseUrl, key, signal: AbortSignal.timeout(samplesMsMax) }, rounds);
     return true;
@@ -53,13 +56,14 @@ async function wereSent(baseUrl: string | undefined): Promise<boolean> {
   }
 }
 
-/** Compiled code of earlier builds. That of other users stays: it may not be removable. */
-function removeOwn(cache: string): void {
+/** Removes folders of this user from a cache. Those of other users stay: they may not be removable. */
+function removeOwn(cache: string, start: string): void {
   const end = process.getuid === undefined ? "" : `-${process.getuid()}`;
   try {
     for (const name of readdirSync(cache))
-      if (name.endsWith(end)) rmSync(join(cache, name), { recursive: true, force: true });
+      if (name.startsWith(start) && name.endsWith(end))
+        rmSync(join(cache, name), { recursive: true, force: true });
   } catch {
-    // There is none, or it stays: it is not used.
+    // There is none, or it stays.
   }
 }
