@@ -37,7 +37,7 @@ import { sampleCatalog, sampleKey, sampleProject } from "./sample-records.ts";
 /** Of the real server. The stores have neither counters nor tracing. */
 export interface SampleParts {
   readonly catalog: Pick<Catalog, "read">;
-  readonly points: PointsStore;
+  readonly points: Pick<PointsStore, "scanPoints" | "scan" | "aggregate">;
   readonly services: Pick<Services, "system" | "insertBuffers" | "responseBuffers">;
   readonly decoders: Kernel["decoders"];
 }

@@ -62,6 +62,22 @@ test("every request succeeds, and neither the data folder nor the metrics change
   assert.deepEqual(await metricsOf(), metrics);
 });
 
+test("it reads no latest points, after which every write would look for series that were read", async () => {
+  const { services } = server.app;
+  const catalog = services.catalog as unknown as Catalog;
+  const read = new Set<PropertyKey>();
+  const points = new Proxy(services.points, {
+    get(store, name) {
+      read.add(name);
+      const member: unknown = Reflect.get(store, name);
+      return typeof member === "function" ? member.bind(store) : member;
+    },
+  });
+  const steps = warmUpSteps({ catalog, points, services, decoders: new JsonDecoders() });
+  while (!(await steps.next()).done);
+  assert.deepEqual([...read].sort(), ["aggregate", "scan", "scanPoints"]);
+});
+
 test("no client sees its records", async () => {
   for await (const _ of stepsOn(server)) {
     const found = await Promise.all(

@@ -8,8 +8,11 @@ import { randomFrom, seed, times } from "../../../test/support/proof.ts";
 import { NaivePointsStore } from "../conformance/naive-points.ts";
 import { batchOf } from "../conformance/points.ts";
 import { Kernels } from "../kernels.ts";
+import { numberKind } from "../point-columns.ts";
 import { type AggregateQuery, aggregateNames } from "../points.ts";
+import { BlockTable } from "./block-table.ts";
 import { BucketCache } from "./bucket-cache.ts";
+import { SeriesReader } from "./series-reader.ts";
 import { Shard } from "./shard.ts";
 
 const kernels = new Kernels();
@@ -161,6 +164,31 @@ it("a cache without memory keeps nothing", () => {
     cache.put(grid, [{ ...bucket, summary, blockSummaries: [] }]);
     assert.equal(grid.get(0), undefined);
   }
+});
+
+it("a query that caches no bucket leaves nothing", () => {
+  const cache = new BucketCache();
+  const hours = { startMs: 0, bucketMs: 3_600_000 };
+  const days = { startMs: 0, bucketMs: 86_400_000 };
+  const filled = cache.gridFor(1, hours);
+  const summary = kernels.summarise(Float64Array.of(0), Float64Array.of(1), 0, 1);
+  const bucket = { startMs: 0, noBlocksUntilMs: 3_600_000, headPoints: 0, headVersion: 0 };
+  cache.put(filled, [{ ...bucket, summary, blockSummaries: [] }]);
+  cache.dropIfEmpty(1, filled);
+  const empty = cache.gridFor(1, days);
+  cache.dropIfEmpty(1, empty);
+  assert.notEqual(cache.gridFor(1, days), empty);
+  assert.equal(cache.gridFor(1, hours), filled);
+
+  const path = join(temporaryFolder(), "shard-0.sqlite");
+  const table = new BlockTable(path, { file: "shard-0.sqlite", blockPoints: 10 });
+  const key = { series: pump, kind: numberKind };
+  const query = { ...{ series: pump, isStep: false, startMs: 0, endMs: 7_200_000 }, ...hours, limit: 10 };
+  const grid = table.bucketCache.gridFor(pump, query);
+  const reader = new SeriesReader({ table, sharing: undefined }, key, undefined);
+  assert.equal(reader.aggregate({ ...query, aggregates }).times.length, 0);
+  assert.notEqual(table.bucketCache.gridFor(pump, query), grid);
+  table.close();
 });
 
 it("the cache of all series together is bounded, and the most recently used buckets stay", () => {

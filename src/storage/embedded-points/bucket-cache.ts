@@ -195,6 +195,15 @@ export class BucketCache {
     this.#bytes += grid.bytes;
   }
 
+  /** Call after a query: its grid, the most recently queried one, is not kept without buckets. */
+  dropIfEmpty(series: SeriesId, grid: BucketGrid): void {
+    if (grid.bytes > gridMemoryBytes) return;
+    const others = this.#grids.get(series)!.filter((one) => one !== grid);
+    if (others.length > 0) this.#grids.set(series, others);
+    else this.#grids.delete(series);
+    this.#bytes -= grid.bytes;
+  }
+
   /** Call when a block with times in [firstMs, lastMs] is added or removed. */
   invalidate(series: SeriesId, firstMs: number, lastMs: number): void {
     for (const grid of this.#grids.get(series) ?? []) {

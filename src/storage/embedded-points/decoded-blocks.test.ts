@@ -5,8 +5,10 @@ import { temporaryFolder } from "../../../test/support/folder.ts";
 import { Kernels } from "../kernels.ts";
 import { stringKind } from "../point-columns.ts";
 import { BlockTable } from "./block-table.ts";
-import { cachedBlocks, DecodedBlocks } from "./decoded-blocks.ts";
+import { DecodedBlocks, readBlocksMax } from "./decoded-blocks.ts";
 
+/** All that the cache has. */
+const cachedBlocks = 2 * readBlocksMax;
 const points = { times: Float64Array.of(1, 2), values: Float64Array.of(3, 4) };
 
 test("the block that was decoded last is there until the kernels begin another one", () => {
@@ -38,7 +40,7 @@ test("a block is read again only while the cache would still have it, and while 
     [blocks.cached(1), blocks.last(1, 0), blocks.isReadAgain(1)],
     [undefined, undefined, false],
   );
-  for (let id = 2; id < 2 + 2 * cachedBlocks; id++) blocks.isReadAgain(id);
+  for (let id = 2; id < 2 + cachedBlocks; id++) blocks.isReadAgain(id);
   assert.equal(blocks.isReadAgain(1), false);
 });
 
@@ -47,10 +49,11 @@ test("the memory of a block is free as soon as others have taken its place in th
   const block = () => ({ times: new Float64Array(100), values: new Float64Array(100) });
   const [first, second] = [block(), block()];
   blocks.add(1, first);
+  assert.throws(() => blocks.add(1, block()), /block 1 is not cached yet/);
   blocks.add(2, second);
-  for (let id = 3; id <= 2 * cachedBlocks; id++) blocks.add(id, block());
+  for (let id = 3; id <= cachedBlocks; id++) blocks.add(id, block());
   assert.equal(blocks.cached(1), first);
-  blocks.add(1 + 2 * cachedBlocks, block());
+  blocks.add(1 + cachedBlocks, block());
   assert.equal(blocks.cached(2), undefined);
   assert.deepEqual([second.times.length, second.values.length], [0, 0]);
   assert.deepEqual([first.times.length, first.values.length], [100, 100]);

@@ -1,13 +1,16 @@
 // The decoded blocks of a shard that are in memory, for repeated reads such as a refreshed trend: a cache,
 // and the block that was decoded last, which is still in the memory of the kernels.
 import { freeChunk } from "../../lib/free-memory.ts";
+import { invariant } from "../../lib/invariant.ts";
 import { LruCache } from "../../lib/lru-cache.ts";
 import { SizedCache } from "../../lib/sized-cache.ts";
 import type { Kernels } from "../kernels.ts";
 import type { PointColumns } from "../points.ts";
 
-/** Blocks that are sure to be in the cache after a read; it has twice as many, 8 MB of full blocks. */
-export const cachedBlocks = 32;
+/** 8 MB of full blocks. */
+const cachedBlocks = 64;
+/** That one read may cache, so that the cache keeps blocks of others. */
+export const readBlocksMax = cachedBlocks / 2;
 
 interface LastBlock {
   readonly id: number;
@@ -20,8 +23,9 @@ interface LastBlock {
 export class DecodedBlocks {
   readonly #kernels: Kernels;
   /** The memory of a dropped block is freed at once: 4 MB of them would make V8 mark all objects. */
-  readonly #cached = new SizedCache<number, PointColumns>(2 * cachedBlocks, freeColumns);
-  readonly #readBefore = new LruCache<number, true>(cachedBlocks);
+  readonly #cached = new SizedCache<number, PointColumns>(cachedBlocks, freeColumns);
+  /** It has up to twice as many: as many as the cache. */
+  readonly #readBefore = new LruCache<number, true>(readBlocksMax);
   #last: LastBlock | undefined;
 
   constructor(kernels: Kernels) {
@@ -62,8 +66,12 @@ export class DecodedBlocks {
     return isAgain;
   }
 
-  /** The arrays must be no one else's; they are empty when the cache has dropped the block. */
+  /**
+   * Of a block that is not cached, as the arrays of a replaced entry would be freed. The arrays must be no
+   * one else's; they are empty when the cache has dropped the block.
+   */
   add(id: number, points: PointColumns): void {
+    invariant(this.#cached.get(id) === undefined, `block ${id} is not cached yet`);
     this.#cached.set(id, points, 1);
   }
 

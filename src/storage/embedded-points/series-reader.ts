@@ -32,7 +32,7 @@ import type { BlockTable } from "./block-table.ts";
 import type { BucketGrid, BucketSummary, CachedBucket, PartSummary } from "./bucket-cache.ts";
 import { BucketSummarizer } from "./bucket-summarizer.ts";
 import { areDaysOf, type DaySummary, endOfDay } from "./day-summaries.ts";
-import { cachedBlocks } from "./decoded-blocks.ts";
+import { readBlocksMax } from "./decoded-blocks.ts";
 import type { Head } from "./head.ts";
 import {
   type BucketRange,
@@ -167,6 +167,7 @@ export class SeriesReader {
     this.#aggregateBuckets(aggregation, whole);
     if (endMs > wholeToMs && wholeToMs >= wholeFromMs)
       this.#aggregateRange(aggregation, { ...cut, startMs: wholeToMs, endMs });
+    this.#table.bucketCache.dropIfEmpty(this.#key.series, grid);
     const after = aggregation.isFull || !hasNeighbours ? undefined : this.#firstFrom(endMs);
     const readToMs = hasNeighbours ? (after?.timeMs ?? Infinity) : endMs - 1;
     this.#refuseIfDamaged(startMs, aggregation.isFull ? aggregation.completedByMs : readToMs);
@@ -223,8 +224,8 @@ export class SeriesReader {
       for (const summary of summaries ?? []) summarizer.add(summary);
       addComplete();
       if (summaries !== undefined || part === undefined) continue;
-      // The cache has space for the first blocks: no summaries of them are cached.
-      const isKept = this.#aggregated++ < cachedBlocks;
+      // No summaries of these blocks are cached, so the first of them are.
+      const isKept = this.#aggregated++ < readBlocksMax;
       this.#withPoints(part, { isKept, endMs: range.queryEndMs }, (all) => {
         const { points, from, to } = clip(all, clipTo);
         if (to > from) summarizer.skip(points.times[from]!, points.times[to - 1]!);
