@@ -19,18 +19,21 @@ const times = { createdTime: 0, lastUpdatedTime: 0 };
 /** A scan cycle of some length, and a page of the console. */
 const [seriesCount, assetCount] = [500, 100];
 const numbersTo = (count: number) => Array.from({ length: count }, (_, number) => number);
-export const sampleNames = numbersTo(seriesCount).map((number) => `series ${number}`);
+export const sampleNames = (): readonly string[] =>
+  numbersTo(seriesCount).map((number) => `series ${number}`);
 
 export const sampleKey = { name: "warm-up", accountId } as const;
 
-const series = sampleNames.map((name, at) => ({
-  ...{ id: firstSampleId + 1_000 + at, name, isString: false, isStep: false, metadata: {}, ...times },
-}));
+const sampleSeries = () =>
+  sampleNames().map((name, at) => ({
+    ...{ id: firstSampleId + 1_000 + at, name, isString: false, isStep: false, metadata: {}, ...times },
+  }));
 
-const assets = numbersTo(assetCount).map((number) => {
-  const id = firstSampleId + 2_000 + number;
-  return { id, name: `asset ${number}`, path: `/${id}/`, depth: 0, metadata: {}, ...times };
-});
+const sampleAssets = () =>
+  numbersTo(assetCount).map((number) => {
+    const id = firstSampleId + 2_000 + number;
+    return { id, name: `asset ${number}`, path: `/${id}/`, depth: 0, metadata: {}, ...times };
+  });
 
 type Samples = ReadonlyMap<string, readonly object[]>;
 
@@ -39,8 +42,8 @@ const samplesWith = (keys: readonly ApiKey[]): Samples =>
     [apiKeyTable.name, keys],
     [accountTable.name, [{ ...kept, id: accountId, uniqueName: "warm-up", groupIds: [groupId] }]],
     [groupTable.name, [{ ...kept, id: groupId, name: "warm-up", capabilities: administrator }]],
-    [timeSeriesTable.name, series],
-    [assetTable.name, assets],
+    [timeSeriesTable.name, sampleSeries()],
+    [assetTable.name, sampleAssets()],
   ]);
 
 /** The sample records, and `keys`, which the caller may fill later. Its `close` closes nothing. */

@@ -18,11 +18,13 @@ export function sampleRequests(key: string): readonly SampleRequest[] {
   const post = (path: string, type: string, body: string | Uint8Array): SampleRequest => ({
     ...{ method: "POST", path, headers: { ...credentials, "content-type": type }, body },
   });
-  const [first = ""] = sampleNames;
+  const names = sampleNames();
+  const written = names.slice(0, writtenSeries);
+  const [first = ""] = names;
   const name = encodeURIComponent(first);
   const range = `start=${startMs}&end=${startMs + hours * hourMs}&limit=10000`;
   const frame = {
-    items: sampleNames.slice(0, frameSeries).map((one) => ({ name: one })),
+    items: names.slice(0, frameSeries).map((one) => ({ name: one })),
     ...{
       start: startMs,
       end: startMs + hours * hourMs,
@@ -36,10 +38,14 @@ export function sampleRequests(key: string): readonly SampleRequest[] {
     get(`${project}/timeseries/latest/${name}`),
     get(`${project}/timeseries/data/${name}?${range}`),
     get(`${project}/timeseries/data/${name}?${range}&aggregates=avg&granularity=1h`),
-    post(`${project}/timeseries/data/${name}`, "application/json", points),
-    post(`${project}/timeseries/data`, "application/json", scanCycle),
-    post(`${project}/timeseries/data`, "application/protobuf", message),
-    post(`/influx/${sampleProject.urlName}/write?precision=ms&series=%7Bmeasurement%7D`, "text/plain", lines),
+    post(`${project}/timeseries/data/${name}`, "application/json", points()),
+    post(`${project}/timeseries/data`, "application/json", scanCycle(written)),
+    post(`${project}/timeseries/data`, "application/protobuf", message(names)),
+    post(
+      `/influx/${sampleProject.urlName}/write?precision=ms&series=%7Bmeasurement%7D`,
+      "text/plain",
+      lines(written),
+    ),
     post(`${project}/timeseries/dataframe`, "application/json", JSON.stringify(frame)),
     get(`${project}/assets?limit=100`),
     get(`/odata/v1/projects/${sampleProject.urlName}/Assets?$top=100`),
@@ -50,27 +56,24 @@ const valueAt = (at: number) => Math.round(1_000 * Math.sin(at / 100)) / 1_000 +
 
 const pointAt = (at: number) => ({ timestamp: startMs + at * 1_000, value: valueAt(at) });
 
-const points = JSON.stringify({ items: Array.from({ length: pointCount }, (_, at) => pointAt(at)) });
+const points = () => JSON.stringify({ items: Array.from({ length: pointCount }, (_, at) => pointAt(at)) });
 
-const writtenNames = sampleNames.slice(0, writtenSeries);
+const scanCycle = (names: readonly string[]) =>
+  JSON.stringify({ items: names.map((name, at) => ({ name, datapoints: [pointAt(at)] })) });
 
-const scanCycle = JSON.stringify({
-  items: writtenNames.map((name, at) => ({ name, datapoints: [pointAt(at)] })),
-});
-
-const lines = writtenNames
-  .map((name, at) => `${name.replace(" ", "\\ ")} value=${valueAt(at)} ${startMs}`)
-  .join("\n");
+const lines = (names: readonly string[]) =>
+  names.map((name, at) => `${name.replace(" ", "\\ ")} value=${valueAt(at)} ${startMs}`).join("\n");
 
 /** As docs/reference/datapoints.md#protobuf describes it. */
-const message = Buffer.concat(
-  sampleNames.map((name, at) => {
-    const value = Buffer.alloc(9, (2 << 3) | 1);
-    value.writeDoubleLE(valueAt(at), 1);
-    const point = field(1, Buffer.concat([Buffer.from([1 << 3]), varint(startMs), value]));
-    return field(1, Buffer.concat([field(1, Buffer.from(name)), field(3, point)]));
-  }),
-);
+const message = (names: readonly string[]) =>
+  Buffer.concat(
+    names.map((name, at) => {
+      const value = Buffer.alloc(9, (2 << 3) | 1);
+      value.writeDoubleLE(valueAt(at), 1);
+      const point = field(1, Buffer.concat([Buffer.from([1 << 3]), varint(startMs), value]));
+      return field(1, Buffer.concat([field(1, Buffer.from(name)), field(3, point)]));
+    }),
+  );
 
 function field(number: number, bytes: Buffer): Buffer {
   return Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes]);

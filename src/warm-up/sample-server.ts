@@ -46,6 +46,8 @@ export interface SampleServer {
   readonly http: FastifyInstance;
   /** Of the administrator of the sample project. */
   readonly key: string;
+  /** The lines that the server has logged for its failures. */
+  readonly errors: readonly string[];
   /** Drops the cached caller and the cached series, so that the next request reads them. */
   forget(): void;
 }
@@ -55,7 +57,8 @@ export async function* openSampleServer(parts: SampleParts): AsyncGenerator<unde
   const { services, key } = await servicesOf(parts);
   yield;
   const metrics = createMetrics({ ofProcess: false });
-  const log = pino({ level: "silent" });
+  const errors: string[] = [];
+  const log = pino({ level: "error" }, { write: (line) => errors.push(line) });
   const settings = { trustedProxies: [] };
   const http = await createHttp({
     ...{ log, metrics, protocols, settings, tracing: noTracing, recordRefusal: () => {} },
@@ -86,10 +89,31 @@ export async function* openSampleServer(parts: SampleParts): AsyncGenerator<unde
     services.rights.expire();
     services.seriesCache.forgetAll();
   };
-  return { http, key, forget };
+  return { http, key, errors, forget };
 }
 
 const requestedPaths = /^\/(timeseries\/((data|latest)(\/\{name\})?|dataframe)|assets)$/;
+
+/** All that the requests need; the compiler cannot tell which routes there are. */
+type SampleServices = Pick<
+  Services,
+  | "system"
+  | "ids"
+  | "catalog"
+  | "points"
+  | "keys"
+  | "rights"
+  | "sessions"
+  | "generations"
+  | "computing"
+  | "disk"
+  | "audit"
+  | "cursors"
+  | "seriesCache"
+  | "influx"
+  | "insertBuffers"
+  | "responseBuffers"
+>;
 
 async function servicesOf({ catalog: real, points, services }: SampleParts) {
   const { system, insertBuffers, responseBuffers } = services;
@@ -101,7 +125,7 @@ async function servicesOf({ catalog: real, points, services }: SampleParts) {
   // A use that is noted would be a write.
   keysOfProject.push({ ...record, lastUsedTime: system.nowMs() });
   const generations = new Generations();
-  const served: Partial<Services> = {
+  const served: SampleServices = {
     ...{ system, insertBuffers, responseBuffers, ids, catalog, ...access, generations },
     points: samplePoints(points, await openMemoryJournal()),
     computing: new Computing(),
@@ -111,7 +135,7 @@ async function servicesOf({ catalog: real, points, services }: SampleParts) {
     seriesCache: new SeriesCache(generations),
     influx: new InfluxState(),
   };
-  return { services: served as Services, key };
+  return { services: served, key };
 }
 
 const silentAudit = (catalog: Catalog, system: Services["system"]): AuditLog =>

@@ -4,7 +4,6 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { ClientWork } from "../lib/client-work.ts";
-import { invariant } from "../lib/invariant.ts";
 import { WarmUpPace } from "../lib/warm-up-pace.ts";
 import { SampleConnection } from "./sample-connection.ts";
 import { sampleRequests } from "./sample-requests.ts";
@@ -38,7 +37,7 @@ export function startWarmUp(clients: Clients, { log, ...parts }: WarmUpParts): (
 
 /** Each step takes about as long as one request. */
 export async function* warmUpSteps(parts: SampleParts): AsyncGenerator<undefined, void> {
-  const { http, key, forget } = yield* openSampleServer(parts);
+  const { http, key, errors, forget } = yield* openSampleServer(parts);
   try {
     using connection = new SampleConnection(http.server);
     const requests = sampleRequests(key);
@@ -46,7 +45,10 @@ export async function* warmUpSteps(parts: SampleParts): AsyncGenerator<undefined
       forget();
       for (const request of requests) {
         const status = await connection.send(request);
-        invariant(status < 300, `the request of the warm-up to ${request.path} succeeds, not ${status}`);
+        if (status >= 300)
+          throw new Error(`The response to ${request.path} has the status ${status}`, {
+            cause: new Error(errors.at(-1)),
+          });
         yield;
       }
     }
