@@ -52,7 +52,8 @@ async function start(task: CopyTask): Promise<Started> {
   // Before anything is written: without its disk, the folder may be an empty mount point.
   if (task.mustExist) await Repository.open(place, passphrase);
   const lock = await place.lock("write");
-  const repository = await Repository.openOrMake(place, passphrase);
+  const openRepository = task.mustExist ? Repository.open : Repository.openOrMake;
+  const repository = await openRepository(place, passphrase);
   return { task, repository, lock, catalog: new FrozenCatalog(join(task.data, "catalog.db")) };
 }
 

@@ -1,13 +1,13 @@
 // A folder of backups on a disk of this machine, or on one that it has mounted.
 import { constants } from "node:fs";
-import { access, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from "node:fs/promises";
+import { access, link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StartRefused } from "../data-folder.ts";
 import { syncFolder } from "../lib/durable-files.ts";
 import { unlessMissing } from "../lib/missing-file.ts";
 import { limits } from "../limits.ts";
 import { lockForReading, lockForRemoval, lockForWriting } from "./folder-locks.ts";
-import type { BackupPlace, LockKind } from "./place.ts";
+import { type BackupPlace, existsAt, type LockKind } from "./place.ts";
 
 export class FolderPlace implements BackupPlace {
   readonly name: string;
@@ -15,6 +15,8 @@ export class FolderPlace implements BackupPlace {
   readonly #unsynced = new Set<string>();
   readonly #made = new Set<string>();
   #drafts = 0;
+  /** The folder that is locked for writing: its disk may go away, and its mount point be another folder. */
+  #locked: string | undefined;
 
   constructor(folder: string) {
     this.name = folder;
@@ -24,6 +26,7 @@ export class FolderPlace implements BackupPlace {
     if (kind === "write") await this.#make(this.name);
     const locks = { write: lockForWriting, read: lockForReading, removal: lockForRemoval };
     const lock = locks[kind](this.name);
+    if (kind === "write") this.#locked = await identityOf(this.name);
     return { [Symbol.asyncDispose]: async () => lock[Symbol.dispose]() };
   }
 
@@ -37,6 +40,21 @@ export class FolderPlace implements BackupPlace {
   }
 
   async write(path: string, bytes: Uint8Array): Promise<void> {
+    await this.#write(path, bytes, rename);
+  }
+
+  async writeNew(path: string, bytes: Uint8Array): Promise<void> {
+    await this.#write(path, bytes, async (draft, target) => {
+      try {
+        await moveNew(draft, target);
+      } catch (problem) {
+        if ((problem as NodeJS.ErrnoException).code !== "EEXIST") throw problem;
+        throw new StartRefused(existsAt(this.name, path));
+      }
+    });
+  }
+
+  async #write(path: string, bytes: Uint8Array, move: typeof rename): Promise<void> {
     const target = join(this.name, path);
     const folder = dirname(target);
     if (!this.#made.has(folder)) await this.#make(folder);
@@ -49,7 +67,7 @@ export class FolderPlace implements BackupPlace {
       } finally {
         await file.close();
       }
-      await rename(draft, target);
+      await move(draft, target);
     } catch (problem) {
       await rm(draft, { force: true });
       throw problem;
@@ -58,11 +76,19 @@ export class FolderPlace implements BackupPlace {
   }
 
   async #make(folder: string): Promise<void> {
+    await this.#requireLocked();
     const first = await mkdir(folder, { recursive: true, mode: 0o700 });
+    await this.#requireLocked();
     this.#made.add(folder);
     if (first === undefined) return;
     for (let made = folder; made.length >= first.length; made = dirname(made))
       this.#unsynced.add(dirname(made));
+  }
+
+  /** Only `#make` can write to another folder: every other write needs a folder that it has made. */
+  async #requireLocked(): Promise<void> {
+    if (this.#locked === undefined || this.#locked === (await identityOf(this.name))) return;
+    throw new StartRefused(`${this.name} is another folder than at the start. Was its disk away?`);
   }
 
   async remove(path: string): Promise<void> {
@@ -76,6 +102,7 @@ export class FolderPlace implements BackupPlace {
   }
 
   async sync(): Promise<void> {
+    await this.#requireLocked();
     for (const folder of this.#unsynced) await syncFolder(folder);
     this.#unsynced.clear();
   }
@@ -110,4 +137,23 @@ export async function isEmptyFolder(folder: string): Promise<boolean> {
   if (found === undefined) return true;
   await access(folder, constants.R_OK | constants.X_OK);
   return found.isDirectory() && (await readdir(folder)).length === 0;
+}
+
+/** Undefined if it does not exist. */
+async function identityOf(folder: string): Promise<string | undefined> {
+  const found = await unlessMissing(stat(folder, { bigint: true }));
+  return found && `${found.dev} ${found.ino}`;
+}
+
+/** Moves a file to a name that no file has; fails with `EEXIST` if one has it. */
+async function moveNew(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === "EEXIST") throw problem;
+    // This file system has no hard links. An empty file takes the name first.
+    await (await open(to, "wx", 0o600)).close();
+    return rename(from, to);
+  }
+  await rm(from);
 }

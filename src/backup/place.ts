@@ -20,6 +20,10 @@ export interface BackupPlace {
   read(path: string): Promise<Uint8Array | undefined>;
   /** Whole or not at all. May fail as late as in `sync`; after that, the bytes can be read. */
   write(path: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * As `write`, for a file that does not exist yet. Throws `StartRefused`, and changes nothing, if it does.
+   */
+  writeNew(path: string, bytes: Uint8Array): Promise<void>;
   remove(path: string): Promise<void>;
   /** Lets `sync` also cover the names in a folder that a killed process may have written. */
   syncLater(path: string): void;
@@ -30,6 +34,10 @@ export interface BackupPlace {
   /** Throws `StartRefused` if further backups would fill the disk that the data folder is on. */
   requireSpaceBeside(data: string): Promise<void>;
 }
+
+/** The refusal of `writeNew`. */
+export const existsAt = (place: string, path: string): string =>
+  `${place} has had no ${path} before, and has one now: it was away, or another process made it. Try again`;
 
 export const isS3Place = (name: string): boolean => name.startsWith("s3://");
 

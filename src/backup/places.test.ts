@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { describe, it, test } from "node:test";
 import { addBackup } from "../../test/support/backup-folder.ts";
 import { withFaults } from "../../test/support/faulty-proxy.ts";
@@ -119,6 +121,34 @@ for (const [kind, newPlace] of Object.entries(kinds))
         }
       });
 
+    it("writes a new file once, and keeps one that exists", async () => {
+      const open = newPlace();
+      const [one, other] = [await open(), await open()];
+      await one.writeNew("a/1", Buffer.from("first"));
+      await one.sync();
+      await assert.rejects(other.writeNew("a/1", Buffer.from("second")), StartRefused);
+      await assert.rejects(one.writeNew("a/1", Buffer.from("third")), /has had no a\/1 before/);
+      assert.equal(text(await other.read("a/1")), "first");
+      assert.deepEqual(await other.list("a"), ["1"]);
+    });
+
+    it("keeps its description, and so its keys, when it was away while a backup began", async () => {
+      const open = newPlace();
+      const place = await open();
+      const description = "millrace-backups.json";
+      const repository = await Repository.openOrMake(place, "a passphrase");
+      await place.sync();
+      const before = await place.read(description);
+      const id = await addBackup(repository, day(1), new Map());
+      const returning = {
+        ...{ name: place.name, read: async () => undefined, list: async () => [] },
+        ...{ writeNew: place.writeNew.bind(place), sync: place.sync.bind(place) },
+      } as Partial<BackupPlace> as BackupPlace;
+      await assert.rejects(Repository.openOrMake(returning, "a passphrase"), StartRefused);
+      assert.deepEqual(await place.read(description), before);
+      assert.equal((await (await Repository.open(place, "a passphrase")).manifest(id)).id, id);
+    });
+
     it("tells damaged and missing chunks from others", async () => {
       const open = newPlace();
       const place = await open();
@@ -151,6 +181,26 @@ async function bucketOf({ location, credentials }: S3Setting) {
   const bucket = await S3Bucket.open(location, credentials);
   return { bucket, put: (key: string) => bucket.put(location.prefix + key, contentOf('{"nonce":"x"}')) };
 }
+
+test("nothing is written to the mount point of a folder whose disk is away", async () => {
+  const folder = join(temporaryFolder(), "backups");
+  const place = new FolderPlace(folder);
+  await using _ = await place.lock("write");
+  await place.write("pool/aa", Buffer.from("first"));
+  await place.sync();
+  renameSync(folder, `${folder}.away`);
+  await assert.rejects(place.write("more/bb", Buffer.from("second")), /another folder than at the start/);
+  assert.ok(!existsSync(folder));
+  mkdirSync(folder);
+  await assert.rejects(place.write("more/bb", Buffer.from("second")), /Was its disk away/);
+  await assert.rejects(place.write("pool/cc", Buffer.from("third")), /ENOENT/);
+  await assert.rejects(place.sync(), StartRefused);
+  assert.deepEqual(readdirSync(folder), []);
+  rmSync(folder, { recursive: true });
+  renameSync(`${folder}.away`, folder);
+  await place.write("more/bb", Buffer.from("second"));
+  await place.sync();
+});
 
 test("locks that killed processes left in an S3 store end after their term", async () => {
   const setting = store.place();

@@ -67,7 +67,9 @@ export class Repository {
       throw new StartRefused(`${place.name} has other files, and is not a folder of backups`);
     const encryption = passphrase === undefined ? undefined : newEncryption(passphrase);
     const description: Description = { format, version, ...(encryption && { encryption }) };
-    await place.write(descriptionName, Buffer.from(`${JSON.stringify(description)}\n`));
+    // If the disk of the folder was away above and is back, its backups need the salt that they were made
+    // with.
+    await place.writeNew(descriptionName, Buffer.from(`${JSON.stringify(description)}\n`));
     await place.sync();
     return new Repository(place, encryption ? encodingWith(passphrase!, encryption) : plainEncoding);
   }

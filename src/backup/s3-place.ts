@@ -8,7 +8,7 @@ import { contentOf } from "../storage/s3-blobs/content.ts";
 import { isForbidden, S3Refusal } from "../storage/s3-blobs/retry.ts";
 import type { S3Setting } from "../storage/s3-blobs/s3-blobs.ts";
 import { S3Bucket } from "../storage/s3-blobs/s3-bucket.ts";
-import type { BackupPlace, LockKind } from "./place.ts";
+import { type BackupPlace, existsAt, type LockKind } from "./place.ts";
 import { etagAfterTerm, Lease } from "./s3-lease.ts";
 
 interface S3PlaceOptions {
@@ -100,6 +100,17 @@ export class S3Place implements BackupPlace {
       .finally(() => this.#writes.delete(write));
     this.#writes.add(write);
     if (this.#writes.size >= limits.backupWritesMax) await Promise.race(this.#writes);
+  }
+
+  async writeNew(path: string, bytes: Uint8Array): Promise<void> {
+    this.#requireWritable();
+    try {
+      await this.#bucket.put(this.#prefix + path, contentOf(bytes), { etag: undefined });
+    } catch (problem) {
+      if (problem instanceof S3Refusal && problem.code === "PreconditionFailed")
+        throw new StartRefused(existsAt(this.name, path));
+      throw this.#described(problem);
+    }
   }
 
   async remove(path: string): Promise<void> {
