@@ -61,7 +61,7 @@ test("metrics count requests by route and status, and points", async () => {
 test("metrics count the inserts that used a write plan, and the plans made", async () => {
   const names = Array.from({ length: 8 }, (_, i) => `planned ${i}`);
   await server.ask("POST /timeseries", { items: names.map((name) => ({ name })) });
-  // Over one connection, all go to one thread.
+  // One connection goes to one thread; a thread may close it, so that another one gets the next.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const headers = { "api-key": server.key, "content-type": "application/json" };
   const insert = async (items: unknown) => {
@@ -72,18 +72,20 @@ test("metrics count the inserts that used a write plan, and the plans made", asy
     await once(response.resume(), "end");
     assert.equal(response.statusCode, 200);
   };
-  for (const timestamp of [1, 2, 3]) {
+  const threads = 1 + withFront.frontThreads;
+  for (let timestamp = 1; timestamp <= threads + 3; timestamp++) {
     const items = names.map((name) => ({ name, datapoints: [{ timestamp, value: 1 }] }));
     await insert(items);
   }
   agent.destroy();
   for (const name of names)
-    await server.ask(`POST /timeseries/data/${name}`, { items: [{ timestamp: 4, value: 1 }] });
+    await server.ask(`POST /timeseries/data/${name}`, { items: [{ timestamp: 9, value: 1 }] });
   const text = await (await at("/metrics")).text();
   const [made, used] = ["made", "used"].map((result) =>
     Number(new RegExp(`^millrace_write_plans_total\\{result="${result}"\\} (\\d+)$`, "m").exec(text)![1]),
   );
-  assert.deepEqual([made, used], [1, 2]);
+  assert.equal(made! + used!, threads + 3);
+  assert.ok(made! >= 1 && made! <= threads, `${made} plans`);
 });
 
 test("each version describes itself to everyone", async () => {
