@@ -9,6 +9,8 @@ import { limits } from "../limits.ts";
 import { lockForReading, lockForRemoval, lockForWriting } from "./folder-locks.ts";
 import { type BackupPlace, existsAt, type LockKind } from "./place.ts";
 
+type Move = (draft: string, target: string) => Promise<void>;
+
 export class FolderPlace implements BackupPlace {
   readonly name: string;
   /** Folders with names that are not synced yet. */
@@ -54,7 +56,7 @@ export class FolderPlace implements BackupPlace {
     });
   }
 
-  async #write(path: string, bytes: Uint8Array, move: typeof rename): Promise<void> {
+  async #write(path: string, bytes: Uint8Array, move: Move): Promise<void> {
     const target = join(this.name, path);
     const folder = dirname(target);
     if (!this.#made.has(folder)) await this.#make(folder);
