@@ -1,4 +1,5 @@
 // Requests of the usual kinds, for a server that stores its compiled code afterwards.
+import { PointMessage } from "../src/demo/point-message.ts";
 
 interface Server {
   readonly baseUrl: string;
@@ -113,22 +114,9 @@ const pointsOf = (round: number) =>
     value: Math.round(1_000 * Math.sin(i / 100)) / 1_000,
   }));
 
-/** One point of each series as `MultiNamedTimeseriesData` (docs/reference/datapoints.md#protobuf). */
+/** One point of each series. */
 function messageOf(timeMs: number): Uint8Array<ArrayBuffer> {
-  const field = (number: number, bytes: Uint8Array) =>
-    Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes]);
-  const series = names.map((name, i) => {
-    const value = Buffer.alloc(9, (2 << 3) | 1);
-    value.writeDoubleLE(i / 4, 1);
-    const point = field(1, Buffer.concat([Buffer.from([1 << 3]), varint(timeMs), value]));
-    return field(1, Buffer.concat([field(1, Buffer.from(name)), field(3, point)]));
-  });
-  return new Uint8Array(Buffer.concat(series));
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  return Buffer.from([...bytes, rest]);
+  const message = new PointMessage(names.map((name) => ({ name, kind: "number" })));
+  for (const at of names.keys()) message.add(at, timeMs, at / 4);
+  return message.take();
 }

@@ -39,7 +39,10 @@ beforeEach(() => {
     writeFileSync(join(bundle, file), scriptStart + code + scriptEnd);
 });
 
-/** What a process prints that runs the scripts, and code before and after them. It stores as at a build. */
+/**
+ * Runs `before`, the scripts and `code` in a process, which stores its code at its end. Returns what it
+ * prints.
+ */
 function run(
   code: string,
   { before = "", flags = [] as string[], env = {} as NodeJS.ProcessEnv } = {},

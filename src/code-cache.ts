@@ -44,9 +44,9 @@ export const scriptEnd = "\n})";
 const storeAfterMs = 20_000;
 /** The build sets this variable: its server stores its code when it ends, however early. */
 export const storesAtEnd = "STORE_COMPILED_CODE";
-/** Bounds what a stop takes longer. What is not stored then, a later process stores. */
+/** A stop waits so long for the code. A later process stores the rest. */
 const storeAtStopMsMax = 2_000;
-/** Between two scripts, because the thread stands still for up to 20 ms while it writes one. */
+/** After each script: writing one blocks the thread for up to 20 ms. */
 const storePauseMs = 100;
 
 /** Where the first script of a thread is; the code of each kind of thread is stored by itself. */

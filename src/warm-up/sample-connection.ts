@@ -2,13 +2,13 @@
 import type { Server, ServerResponse } from "node:http";
 import { Duplex } from "node:stream";
 
-/** The server's end of the connection. It drops what the server writes. */
+/** The socket that the server gets. It discards the responses. */
 class ServerEnd extends Duplex {
   readonly remoteAddress = "127.0.0.1";
 
   override _read(): void {}
 
-  /** It is never idle: it drops everything at once. */
+  /** It is never idle: it discards everything at once. */
   setTimeout(): this {
     return this;
   }

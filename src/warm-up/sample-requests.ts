@@ -1,4 +1,5 @@
 // The requests of the warm-up: those that clients send most, in a few sizes.
+import { PointMessage } from "../demo/point-message.ts";
 import type { SampleRequest } from "./sample-connection.ts";
 import { sampleNames, sampleProject } from "./sample-records.ts";
 
@@ -64,25 +65,8 @@ const scanCycle = (names: readonly string[]) =>
 const lines = (names: readonly string[]) =>
   names.map((name, at) => `${name.replace(" ", "\\ ")} value=${valueAt(at)} ${startMs}`).join("\n");
 
-/** As docs/reference/datapoints.md#protobuf describes it. */
-const message = (names: readonly string[]) =>
-  Buffer.concat(
-    names.map((name, at) => {
-      const value = Buffer.alloc(9, (2 << 3) | 1);
-      value.writeDoubleLE(valueAt(at), 1);
-      const point = field(1, Buffer.concat([Buffer.from([1 << 3]), varint(startMs), value]));
-      return field(1, Buffer.concat([field(1, Buffer.from(name)), field(3, point)]));
-    }),
-  );
-
-function field(number: number, bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes]);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return Buffer.from([...bytes, rest]);
-    bytes.push((rest % 128) | 128);
-  }
+function message(names: readonly string[]): Uint8Array {
+  const points = new PointMessage(names.map((name) => ({ name, kind: "number" })));
+  for (const at of names.keys()) points.add(at, startMs, valueAt(at));
+  return points.take();
 }
