@@ -1,6 +1,18 @@
 // A folder of backups on a disk of this machine, or on one that it has mounted.
 import { constants } from "node:fs";
-import { access, link, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from "node:fs/promises";
+import {
+  access,
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { StartRefused } from "../data-folder.ts";
 import { syncFolder } from "../lib/durable-files.ts";
@@ -47,12 +59,8 @@ export class FolderPlace implements BackupPlace {
 
   async writeNew(path: string, bytes: Uint8Array): Promise<void> {
     await this.#write(path, bytes, async (draft, target) => {
-      try {
-        await moveNew(draft, target);
-      } catch (problem) {
-        if ((problem as NodeJS.ErrnoException).code !== "EEXIST") throw problem;
-        throw new StartRefused(existsAt(this.name, path));
-      }
+      await this.#requireLocked();
+      if (!(await moveNew(draft, target))) throw new StartRefused(existsAt(this.name, path));
     });
   }
 
@@ -147,15 +155,21 @@ async function identityOf(folder: string): Promise<string | undefined> {
   return found && `${found.dev} ${found.ino}`;
 }
 
-/** Moves a file to a name that no file has; fails with `EEXIST` if one has it. */
-async function moveNew(from: string, to: string): Promise<void> {
+/**
+ * Moves a file to a name in the same folder. Returns false, and moves nothing, if a file has that name. The
+ * name never has a part of the file, also after a power failure.
+ */
+async function moveNew(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
   } catch (problem) {
-    if ((problem as NodeJS.ErrnoException).code === "EEXIST") throw problem;
-    // This file system has no hard links. An empty file takes the name first.
-    await (await open(to, "wx", 0o600)).close();
-    return rename(from, to);
+    if ((problem as NodeJS.ErrnoException).code === "EEXIST") return false;
+    // This file system has no hard links. The lock for writing excludes other processes between the two
+    // steps. If a disk comes back then, the rename fails, because the file is below its mount point.
+    if (await unlessMissing(lstat(to))) return false;
+    await rename(from, to);
+    return true;
   }
   await rm(from);
+  return true;
 }

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import fs from "node:fs/promises";
 import { createServer } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, it, test } from "node:test";
+import { afterEach, describe, it, mock, test } from "node:test";
 import { addBackup } from "../../test/support/backup-folder.ts";
 import { withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
@@ -200,6 +202,64 @@ test("nothing is written to the mount point of a folder whose disk is away", asy
   renameSync(`${folder}.away`, folder);
   await place.write("more/bb", Buffer.from("second"));
   await place.sync();
+});
+
+describe("a new file in a folder without hard links", () => {
+  afterEach(() => {
+    mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+
+  /** Replaces a function of Node for `src/backup/folder-place.ts`. */
+  function replace(name: "link" | "rename", implementation: typeof fs.rename): void {
+    mock.method(fs, name, implementation);
+    syncBuiltinESMExports();
+  }
+  const refusal = (code: string) => Object.assign(new Error(`${code}: refused`), { code });
+  const withoutLinks = () => replace("link", () => Promise.reject(refusal("EPERM")));
+
+  it("is written once, and keeps its bytes", async () => {
+    withoutLinks();
+    const folder = temporaryFolder();
+    const [one, other] = [new FolderPlace(folder), new FolderPlace(folder)];
+    await one.writeNew("a/1", Buffer.from("first"));
+    await one.sync();
+    for (const place of [one, other])
+      await assert.rejects(place.writeNew("a/1", Buffer.from("second")), /has had no a\/1 before/);
+    assert.equal(text(await other.read("a/1")), "first");
+    assert.deepEqual(readdirSync(join(folder, "a")), ["1"]);
+  });
+
+  it("is whole or missing when the machine fails meanwhile", async () => {
+    withoutLinks();
+    const place = new FolderPlace(temporaryFolder());
+    replace("rename", () => Promise.reject(refusal("EIO")));
+    await assert.rejects(place.writeNew("a/1", Buffer.from("first")), /EIO/);
+    assert.equal(await place.read("a/1"), undefined);
+    mock.restoreAll();
+    withoutLinks();
+    await place.writeNew("a/1", Buffer.from("second"));
+    assert.equal(text(await place.read("a/1")), "second");
+  });
+
+  for (const step of ["link", "rename"] as const)
+    it(`replaces no file of a disk that comes back before the ${step}`, async () => {
+      const folder = join(temporaryFolder(), "backups");
+      await new FolderPlace(folder).writeNew("1", Buffer.from("first"));
+      renameSync(folder, `${folder}.away`);
+      const place = new FolderPlace(folder);
+      await using _ = await place.lock("write");
+      const { rename } = fs;
+      withoutLinks();
+      replace(step, async (from, to) => {
+        renameSync(folder, `${folder}.mount-point`);
+        renameSync(`${folder}.away`, folder);
+        if (step === "link") throw refusal("EPERM");
+        await rename(from, to);
+      });
+      await assert.rejects(place.writeNew("1", Buffer.from("second")), /has had no 1 before|ENOENT/);
+      assert.equal(text(await place.read("1")), "first");
+    });
 });
 
 test("locks that killed processes left in an S3 store end after their term", async () => {
