@@ -15,7 +15,7 @@ export interface RequestParts {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Buffer;
+  readonly body?: string | Uint8Array;
 }
 
 export function requestBytes({ method, path, headers = {}, body = "" }: RequestParts): RequestBytes {

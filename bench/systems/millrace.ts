@@ -1,6 +1,7 @@
 // Millrace, started as by a user.
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { PointMessage } from "../../src/demo/point-message.ts";
 import type { GeneratedSeries, Scan } from "../generate.ts";
 import { type RequestBytes, type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
@@ -158,27 +159,11 @@ const itemsOf = (names: readonly string[], { timeMs, values }: Scan) =>
     .map((name, i) => `{"name":"${name}","datapoints":[{"timestamp":${timeMs},"value":${values[i]}}]}`)
     .join(",");
 
-/** `MultiNamedTimeseriesData` with one point of each series. */
-function messageOf(names: readonly string[], { timeMs, values }: Scan): Buffer {
-  const time = varint(timeMs);
-  const field = (number: number, bytes: Buffer) =>
-    Buffer.concat([Buffer.from([(number << 3) | 2]), varint(bytes.length), bytes]);
-  return Buffer.concat(
-    names.map((name, i) => {
-      const value = Buffer.alloc(9, (2 << 3) | 1);
-      value.writeDoubleLE(values[i]!, 1);
-      const point = field(1, Buffer.concat([Buffer.from([1 << 3]), time, value]));
-      return field(1, Buffer.concat([field(1, Buffer.from(name)), field(3, point)]));
-    }),
-  );
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  for (let rest = value; ; rest = Math.floor(rest / 128)) {
-    if (rest < 128) return Buffer.from([...bytes, rest]);
-    bytes.push((rest % 128) | 128);
-  }
+/** One point of each series. */
+function messageOf(names: readonly string[], { timeMs, values }: Scan): Uint8Array {
+  const message = new PointMessage(names.map((name) => ({ name, kind: "number" })));
+  for (const at of names.keys()) message.add(at, timeMs, values[at]!);
+  return message.take();
 }
 
 async function declare(port: number, names: readonly string[]): Promise<void> {
