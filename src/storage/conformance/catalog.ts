@@ -1,7 +1,9 @@
 // The conformance suite of the catalog port: every backend must pass it, compared with the naive one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
 import fc from "fast-check";
+import { limits } from "../../limits.ts";
 import {
   and,
   containsIgnoringCase,
@@ -326,11 +328,8 @@ const contract: Readonly<Record<string, Scenario>> = {
     let leaked: CatalogWriter | undefined;
     const stray = catalog.write(1, async (tx) => {
       leaked = tx;
-      const late = [
-        tx.insert(places, [place(100)]),
-        tx.insert(places, [place(101)]),
-        Promise.reject(new Error("!")),
-      ];
+      const late = [100, 101].map((id) => tx.insert(places, [place(id)]));
+      late.push(Promise.reject(new Error("!")));
       for (const one of late) one.catch(() => undefined);
       await Promise.all(late);
     });
@@ -339,6 +338,21 @@ const contract: Readonly<Record<string, Scenario>> = {
     await next;
     await assert.rejects(async () => leaked!.insert(places, [place(102)]), /ended/);
     assert.equal((await all(catalog, places)).length, 20);
+  },
+
+  async "a change that pauses ends with its transaction, wherever it is"(catalog) {
+    const many = Array.from({ length: limits.itemsWithoutPause + 1 }, (_, at) => place(at));
+    for (let turns = 0; turns < 8; turns++) {
+      let change: Promise<unknown> | undefined;
+      const given = catalog.write(1, async (tx) => {
+        change = Promise.allSettled([tx.insert(places, many)]);
+        for (let passed = 0; passed < turns; passed++) await turn();
+        throw new Error("given up");
+      });
+      await assert.rejects(given, /given up/);
+      await change;
+      assert.deepEqual(await all(catalog, places), [], `given up after ${turns} turns`);
+    }
   },
 
   async "the highest id stays known after its record has gone, not after a write that failed"(catalog) {

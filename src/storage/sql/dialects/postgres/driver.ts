@@ -105,12 +105,14 @@ const inFailedTransaction = "25P02";
 
 type PreparedClient = PoolClient & { readonly prepared?: Map<string, string> };
 
-/** A connection for one transaction at a time. */
+/**
+ * A connection for one transaction, or for one statement outside; refuses a statement after its transaction.
+ */
 class PostgresConnection implements DatabaseConnection {
   readonly pool: HostPool;
   readonly client: PreparedClient;
   readonly #mode: PostgresSettings["mode"];
-  #state: "idle" | "about to begin" | "begun" = "idle";
+  #state: "outside" | "about to begin" | "begun" | "ended" = "outside";
   #failure: unknown;
   isBroken = false;
   /** Since when the oldest statement waits for its result. */
@@ -130,7 +132,7 @@ class PostgresConnection implements DatabaseConnection {
 
   async end(how: "commit" | "rollback"): Promise<void> {
     const begun = this.#state === "begun";
-    this.#state = "idle";
+    this.#state = "ended";
     if (!begun) return;
     const { command } = await this.#send(() => this.client.query(how));
     if (how === "commit" && command !== "COMMIT")
@@ -165,9 +167,12 @@ class PostgresConnection implements DatabaseConnection {
 
   /**
    * Sends the begin in one packet with the first statement, which shows its failure. Outside of transactions,
-   * a statement is committed when its result comes.
+   * a statement is committed when its result comes. So a change that pauses must not send anything after its
+   * transaction was rolled back: the connection may be that of another transaction then.
    */
-  #sendInTransaction<Result>(query: () => Promise<Result>): Promise<Result> {
+  async #sendInTransaction<Result>(query: () => Promise<Result>): Promise<Result> {
+    if (this.#state === "ended")
+      throw new Error("broken invariant: a transaction that has ended is not used");
     if (this.#state !== "about to begin") return this.#send(query);
     this.#state = "begun";
     const stream = streamOf(this.client);
