@@ -90,12 +90,32 @@ describe("the frame", () => {
     await page.keyboard.press("Control+k");
     await page.getByLabel("Find pages, assets, series, events and files").waitFor();
     await page.keyboard.type("FT-1042");
+    await page.getByText("23-FT-1041").waitFor({ state: "hidden" });
     await page.getByText("23-FT-1042").waitFor();
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "23-FT-1042" }).waitFor();
     await page.goBack();
     await page.getByRole("heading", { name: "Start" }).waitFor();
+    await console.release(page);
+  });
+
+  it("opens the first hit of the text when Enter comes before the hits", async () => {
+    const page = await console.open();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
+    await page.keyboard.type("FT-104");
+    await page.getByText("23-FT-1042").waitFor();
+    const held = Promise.withResolvers<void>();
+    await page.route(/timeseries\/search.*FT-1042/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.keyboard.type("2");
+    await page.keyboard.press("Enter");
+    held.resolve();
+    await page.getByRole("heading", { name: "23-FT-1042" }).waitFor();
     await console.release(page);
   });
 

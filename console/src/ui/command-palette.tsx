@@ -5,6 +5,7 @@ import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useState } from "react";
 import { statusOf } from "../api/errors.ts";
 import {
   getAssetsSearch,
@@ -26,8 +27,10 @@ const typingPauseMs = 150;
 export function CommandPalette({ query }: { query: PaletteQuery }) {
   const text = usePaletteText(query);
   const [searched] = useDebouncedValue(text.trim(), typingPauseMs);
-  const found = [usePages(text), ...useRecords(searched), useTransformations(searched)];
+  const records = useRecords(searched);
+  const found = [usePages(text), ...records.groups, useTransformations(searched)];
   const groups = found.filter(({ actions }) => actions.length > 0);
+  const openOnEnter = useOpenOnEnter(groups, records.areFound && searched === text.trim());
   return (
     <Spotlight
       actions={groups}
@@ -43,9 +46,40 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
         leftSection: <Search size={18} aria-hidden />,
         placeholder: "Find pages, assets, series, events, files…",
         "aria-label": "Find pages, assets, series, events and files",
+        onKeyDownCapture: openOnEnter,
       }}
     />
   );
+}
+
+/**
+ * The hit that Enter opens. The palette marks it in the page only, and other hits lose the mark.
+ */
+function selectedHit(): HTMLElement | null | undefined {
+  const palette = document.getElementById(paletteInputId)?.closest("[role=dialog]");
+  const hit = (mark: string) => palette?.querySelector<HTMLElement>(`[${mark}]`);
+  return hit("data-selected") ?? hit("data-action");
+}
+
+/**
+ * Enter opens the selected hit, which is the first one until the person moves. The hits of a text come later
+ * than its letters, so Enter waits for them: it never opens a hit of an earlier text.
+ */
+function useOpenOnEnter(groups: readonly SpotlightActionGroupData[], areFound: boolean) {
+  const [isEntered, setEntered] = useState(false);
+  const shown = groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join("\n");
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other hits have no mark yet
+  useLayoutEffect(() => selectedHit()?.setAttribute("data-selected", "true"), [shown]);
+  useEffect(() => {
+    if (!(isEntered && areFound)) return;
+    setEntered(false);
+    selectedHit()?.click();
+  }, [isEntered, areFound]);
+  return (event: KeyboardEvent) => {
+    const isEnter = event.key === "Enter" && !event.nativeEvent.isComposing;
+    if (isEnter) event.stopPropagation();
+    setEntered(isEnter);
+  };
 }
 
 function usePages(query: string): SpotlightActionGroupData {
@@ -64,22 +98,23 @@ function usePages(query: string): SpotlightActionGroupData {
   return { group: "Pages", actions };
 }
 
-function useRecords(name: string): SpotlightActionGroupData[] {
+function useRecords(name: string): { groups: SpotlightActionGroupData[]; areFound: boolean } {
   const project = useProject();
   const navigate = useNavigate();
-  const { data } = useQuery({
+  const { data, isFetching } = useQuery({
     queryKey: ["palette", project, name],
     enabled: name !== "",
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => findRecords(project, name, signal),
   });
-  if (name === "" || data === undefined) return [];
+  const areFound = !isFetching;
+  if (name === "" || data === undefined) return { groups: [], areFound };
   const openAsset = (id: number) => () => void navigate({ to: "/assets/$id", params: { id } });
   const openSeries = (id: number) => () => void navigate({ to: "/series/$id", params: { id } });
   const openEvent = (id: number) => () => void navigate({ to: "/events/$id", params: { id } });
   const openFile = (id: number) => () => void navigate({ to: "/files/$id", params: { id } });
   const openSequence = (id: number) => () => void navigate({ to: "/sequences/$id", params: { id } });
-  return [
+  const groups = [
     {
       group: "Assets",
       actions: data.assets.map(({ id, name: label, description = "" }) => ({
@@ -113,6 +148,7 @@ function useRecords(name: string): SpotlightActionGroupData[] {
       })),
     },
   ];
+  return { groups, areFound };
 }
 
 /** There are few transformations: the console finds them by itself, also by a part of a word. */
