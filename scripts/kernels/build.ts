@@ -15,8 +15,8 @@ const targets = {
   "rows.ts": "src/lib/number-rows-binary.ts",
 } as const;
 export type KernelSource = keyof typeof targets;
-/** The module that sources import. */
-const shared = "digits.ts";
+/** The modules that sources import or export. */
+const parts = ["blocks", "digits"];
 
 const compiler = join(import.meta.dirname, "node_modules/assemblyscript/bin/asc.js");
 const options = ["-O3", "--noAssert", "--runtime", "stub", "--enable", "simd"];
@@ -24,11 +24,13 @@ const lineLength = 108;
 
 const pathOf = (source: string): string => join(import.meta.dirname, source);
 
-/** Of a source, and of the shared module if it imports that. */
+/** Of a source, and of the parts that it imports. */
 export function sourceHash(source: KernelSource): string {
   const text = readFileSync(pathOf(source), "utf8");
-  const imported = text.includes('from "./digits"') ? readFileSync(pathOf(shared), "utf8") : "";
-  return createHash("sha256").update(text).update(imported).digest("hex");
+  const imported = parts.filter((part) => text.includes(`from "./${part}"`));
+  const hash = createHash("sha256").update(text);
+  for (const part of imported) hash.update(readFileSync(pathOf(`${part}.ts`), "utf8"));
+  return hash.digest("hex");
 }
 
 if (import.meta.main) {

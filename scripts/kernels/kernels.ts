@@ -6,6 +6,8 @@
 // with enough memory; eight bytes before and after packed bits may be read, too. Results have the bits that
 // FORMAT.md defines: no calculation is reordered.
 
+export { decodeBlock } from "./blocks";
+
 /** The results of `decodeSymbols`. */
 const decoded: i32 = 0;
 const endsEarly: i32 = 1;

@@ -14,6 +14,7 @@ interface Instance {
   readonly memory: WebAssemblyMemory;
   readonly summaryAt: { readonly value: number };
   readonly fillNumbers: Kernel;
+  readonly decodeBlock: Kernel;
   readonly decodeSymbols: Kernel;
   readonly unpack: Kernel;
   readonly fillResiduals: Kernel;
@@ -53,6 +54,12 @@ const outcomes = ["exact", "ends early", "ends elsewhere", "has malformed levels
 /** Levels, steps and symbols of at most 256 symbols and 2^12 states; 16 bytes are stored at once. */
 const tableBytes = 4 * 256 + 8 * 4096 + 4096 + 16;
 
+/** `values` is undefined where the kernel decodes only the times. */
+interface DecodedColumns {
+  readonly times: Float64Array;
+  readonly values: Float64Array | undefined;
+}
+
 /** A stream of symbols, as in FORMAT.md, "Symbols". */
 interface SymbolStream {
   readonly bits: Uint8Array;
@@ -90,6 +97,7 @@ export class Kernels {
   /** Views of the memory, which are made again when it has grown. */
   #state = new Uint8Array();
   #summaryView: Float64Array = new Float64Array();
+  #bytes = new Uint8Array();
 
   /** Changes when a block begins, and the arrays of the block before are not valid any more. */
   get begun(): number {
@@ -130,6 +138,24 @@ export class Kernels {
     const copy = new Uint8Array(this.#all.memory.buffer, this.#take(bytes.length), bytes.length);
     copy.set(bytes);
     return copy;
+  }
+
+  /**
+   * Decodes a block of `count` points in one call, if it has the codecs of most series. `begin` has made
+   * space for it and for its columns.
+   */
+  decodeBlock(block: Uint8Array, count: number, endMs: number): DecodedColumns | undefined {
+    const { decodeBlock, memory } = this.#all;
+    const at = this.#take(block.length);
+    const timesAt = this.#take(numberBytes * count);
+    const valuesAt = this.#used;
+    if (this.#bytes.buffer !== memory.buffer) this.#bytes = new Uint8Array(memory.buffer);
+    this.#bytes.set(block, at);
+    const spaceAt = valuesAt + numberBytes * (count + 2);
+    const decoded = decodeBlock(at, block.length, endMs, timesAt, valuesAt, spaceAt, numbersAt);
+    if (decoded === 0) return undefined;
+    const times = new Float64Array(memory.buffer, timesAt, count);
+    return { times, values: decoded < 0 ? undefined : this.column(decoded) };
   }
 
   /** Unless the outcome is "exact", the symbols are arbitrary. */

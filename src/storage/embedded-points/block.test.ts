@@ -5,7 +5,15 @@ import { crc32 } from "node:zlib";
 import fc from "fast-check";
 import { runs } from "../../../test/support/proof.ts";
 import { Kernels } from "../kernels.ts";
-import { blockPointsMax, DamagedBlock, decodeBlock, encodeBlock } from "./block.ts";
+import {
+  blockPointsMax,
+  DamagedBlock,
+  decodeAtOnce,
+  decodeBlock,
+  decodeInParts,
+  decodeVerified,
+  encodeBlock,
+} from "./block.ts";
 
 const kernels = new Kernels();
 
@@ -174,6 +182,62 @@ test("a flipped bit, a missing end and an added byte are detected", () => {
     }),
     runs(100, 10_000),
   );
+});
+
+/** The bits of the columns that are decoded up to a time, or the error. */
+function outcomeOf(decode: typeof decodeVerified, block: Uint8Array, endMs: number): unknown {
+  try {
+    const { times, values } = decode(block, kernels, endMs);
+    const numbers = values as Float64Array;
+    return { times: bitsOf(times).toString("hex"), values: bitsOf(numbers).toString("hex") };
+  } catch (error) {
+    assert.ok(error instanceof DamagedBlock, String(error));
+    return error.message;
+  }
+}
+
+test("the kernel for whole blocks and the code for their parts decode and refuse the same", () => {
+  const forgery = fc.record({ at: fc.nat(), byte: fc.nat(255), isInHeader: fc.boolean() });
+  const forgeries = fc.array(fc.array(forgery, { minLength: 1, maxLength: 3 }), { maxLength: 10 });
+  const ends = fc.array(fc.nat(countMax), { maxLength: 3 });
+  let [decoded, refused] = [0, 0];
+  fc.assert(
+    fc.property(columns, forgeries, ends, ({ times, values }, forged, ends) => {
+      const block = encodeBlock(times, values);
+      const endsMs = [Infinity, ...ends.map((end) => times[end % times.length]! + (end % 2))];
+      for (const changes of [[], ...forged]) {
+        const changed = block.slice();
+        // Bytes near the start have the codecs and the sizes of columns.
+        for (const { at, byte, isInHeader } of changes)
+          changed[4 + (at % (isInHeader ? Math.min(60, block.length - 4) : block.length - 4))] = byte;
+        for (const endMs of endsMs) {
+          const expected = outcomeOf(decodeInParts, changed, endMs);
+          assert.deepEqual(outcomeOf(decodeVerified, changed, endMs), expected);
+          if (typeof expected === "string") refused++;
+          else decoded++;
+        }
+      }
+    }),
+    runs(400, 40_000),
+  );
+  assert.ok(decoded > 100 && refused > 100, `${decoded} decoded and ${refused} refused`);
+});
+
+test("the kernel for whole blocks decodes those of most series", () => {
+  const random = seeded(1);
+  const made = (make: (index: number) => number) => Float64Array.from({ length: 900 }, (_, at) => make(at));
+  const regular = made((index) => index * 1000);
+  const grid = made((index) => index * 1000 + (random() < 0.05 ? 1 + Math.floor(random() * 50) : 0));
+  const beat = made((index) => index * 1000 + Math.floor(random() * 50));
+  const exact = made((index) => (index === 7 ? -0 : Math.round(random() * 500 + index) / 10));
+  const raw = made(() => (random() - 0.5) * 2 ** (random() * 2000 - 1000));
+  for (const times of [regular, grid, beat])
+    for (const values of [exact, exact.map(Math.fround), new Float64Array(900).fill(3), raw])
+      assert.deepEqual(decodeAtOnce(encodeBlock(times, values), kernels, Infinity), { times, values });
+  // It has the times for values in other codecs.
+  const ordinals = made((index) => Math.sin(index / 9) * 7 + random() / 9);
+  const found = decodeAtOnce(encodeBlock(grid, ordinals), kernels, Infinity);
+  assert.deepEqual(found, { times: grid, values: undefined });
 });
 
 test("a block with a right checksum around wrong contents is refused, not read", () => {
