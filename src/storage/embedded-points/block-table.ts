@@ -3,7 +3,7 @@
 // Rows and bytes are two tables, so that a scan over a year of summaries reads no points. Blocks of one
 // series and kind never overlap in time. A damaged block moves to a table of its own, so that its time range
 // can be written again.
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { freeChunk } from "../../lib/free-memory.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { SizedCache } from "../../lib/sized-cache.ts";
@@ -29,22 +29,22 @@ import {
   type PointSetKey,
   rowOf,
 } from "./block-row.ts";
+import { firstRows, prepareStatements } from "./block-statements.ts";
 import { BucketCache } from "./bucket-cache.ts";
 import { addChecksum, blockChecksumOf, encodeRow } from "./checksummed-row.ts";
 import { DaySummaries } from "./day-summaries.ts";
 import { DecodedBlocks } from "./decoded-blocks.ts";
 import { ReadTransaction } from "./read-transaction.ts";
 import { RecentRows, RowRun, runRowsMax } from "./recent-rows.ts";
-import { openShardFile } from "./shard-file.ts";
+import { openShardFile, pageBytesOf } from "./shard-file.ts";
 import {
   RowCheck,
-  readStateSql,
   type ShardIdentity,
   type StoredShardState,
   stateOf,
   stateValues,
-  writeStateSql,
 } from "./stored-shard-state.ts";
+import { type WaitingBlock, WaitingBlocks } from "./waiting-blocks.ts";
 
 /** Sums over blocks; those over none are null. */
 interface CountedBlocks {
@@ -64,8 +64,6 @@ export interface WholeBlocks {
   readonly isNextCut?: boolean;
 }
 
-/** Rows that the read of a range finds with its first statement. */
-const firstRows = 8;
 /** Encoded blocks in memory: those of 12 million points. SQLite takes three times as long for one. */
 const encodedBytesMax = 2 ** 23;
 
@@ -82,9 +80,6 @@ interface DamagedRow extends DamagedRange {
   readonly expected: string;
   readonly found: string;
 }
-
-const columns = "data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count, header";
-const ofKey = "series = ? AND kind = ?";
 
 export interface BlockTableSettings extends Partial<ShardIdentity> {
   readonly file: string;
@@ -107,7 +102,7 @@ export class BlockTable {
   readonly #file: string;
   /** While the file is frozen: a reader that needs it as it is. */
   #frozen: DatabaseSync | undefined;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #statements: ReturnType<typeof prepareStatements>;
   #state: { -readonly [Name in keyof StoredShardState]: StoredShardState[Name] };
   /** The check that all rows are there, until it is complete. */
   #rowCheck: RowCheck | undefined;
@@ -118,6 +113,8 @@ export class BlockTable {
   /** Encoded blocks by id, each with a checksum that was verified. */
   readonly #encoded = new SizedCache<number, Uint8Array>(encodedBytesMax, freeChunk);
   readonly #rows = new RecentRows();
+  /** Of the running transaction. */
+  readonly #waiting: WaitingBlocks;
   /** Few, so every read searches all of them. */
   #damaged: readonly DamagedRange[] = [];
 
@@ -132,7 +129,8 @@ export class BlockTable {
     this.#file = file;
     this.#database = openShardFile(path, file, { store, shard });
     this.reads = new ReadTransaction(this.#database);
-    this.#statements = prepare(this.#database);
+    this.#statements = prepareStatements(this.#database);
+    this.#waiting = new WaitingBlocks(pageBytesOf(this.#database));
     this.days = new DaySummaries(this.#database, blockPoints);
     this.#state = this.#readState();
     if (this.#state.store !== store || this.#state.shard !== shard) {
@@ -180,12 +178,14 @@ export class BlockTable {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
       const result = work();
+      this.#writeWaiting();
       this.days.writeChanged();
       this.#statements.writeState.run(...stateValues(this.#state));
       this.#database.exec("COMMIT");
       return result;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+      this.#waiting.forget();
       this.#blocks.forgetLast();
       this.days.forgetChanged();
       this.#encoded.clear();
@@ -216,6 +216,7 @@ export class BlockTable {
 
   /** The last block that starts before `beforeMs`. Throws `DamageFound`. */
   lastBefore(key: PointSetKey, beforeMs: number): BlockRow | undefined {
+    this.#writeWaitingOf(key);
     const run = this.#rows.of(key);
     if (run?.beginsBefore(beforeMs)) return run.at(run.firstFrom(beforeMs) - 1);
     return rowOf(key, this.#statements.before.get(key.series, key.kind, beforeMs));
@@ -223,6 +224,7 @@ export class BlockTable {
 
   /** The first block that starts at or after `fromMs`. Throws `DamageFound`. */
   firstFrom(key: PointSetKey, fromMs: number): BlockRow | undefined {
+    this.#writeWaitingOf(key);
     const run = this.#rows.of(key);
     const found = run?.has(fromMs) ? run.at(run.firstFrom(fromMs)) : undefined;
     return found ?? rowOf(key, this.#statements.from.get(key.series, key.kind, fromMs));
@@ -233,6 +235,7 @@ export class BlockTable {
    * `DamageFound`.
    */
   *overlapping(key: PointSetKey, startMs: number, endMs: number): Generator<BlockRow> {
+    this.#writeWaitingOf(key);
     const run = this.#runFor(key, startMs, endMs);
     for (let index = Math.max(0, run.firstFrom(startMs) - 1); run.startOf(index) < endMs; index++) {
       const row = run.at(index)!;
@@ -396,13 +399,28 @@ export class BlockTable {
     const count = times.length;
     const [firstMs, lastMs] = [times[0]!, times[count - 1]!];
     invariant(count > 0 && firstMs <= lastMs, "points in a block are in order");
-    const block = encodeBlock(times, values);
-    const id = Number(this.#statements.insertData.run(block).lastInsertRowid);
-    const keys = { series, kind, id, firstMs, lastMs, count };
+    const bytes = encodeBlock(times, values);
     const summaries =
       kind === numberKind ? summariesOfBlock(times, values as Float64Array, this.kernels) : [];
-    const blockChecksum = blockChecksumOf(block);
-    freeChunk(block);
+    const blockChecksum = blockChecksumOf(bytes);
+    this.#waiting.add({ series, kind, firstMs, lastMs, count, bytes, summaries, blockChecksum });
+    if (this.#waiting.isFull) this.#writeWaiting();
+  }
+
+  #writeWaitingOf(key: PointSetKey): void {
+    if (this.#waiting.hasBlockOf(key)) this.#writeWaiting();
+  }
+
+  #writeWaiting(): void {
+    this.#waiting.write(
+      (bytes) => Number(this.#statements.insertData.run(bytes).lastInsertRowid),
+      (block, id) => this.#insertRow(block, id),
+    );
+  }
+
+  #insertRow({ bytes: _, summaries, blockChecksum, ...bounds }: WaitingBlock, id: number): void {
+    const { series, kind, firstMs, lastMs, count } = bounds;
+    const keys = { ...bounds, id };
     const { header, checksum } = encodeRow(keys, { summaries, blockChecksum });
     this.#statements.insert.run(series, kind, firstMs, lastMs, count, id, header);
     if (kind === numberKind) this.#numbersChanged(series, keys);
@@ -521,77 +539,4 @@ export class BlockTable {
       );
     return { ...found };
   }
-}
-
-/**
- * From the last block that starts before the range, which may end before it. The limit is no parameter:
- * SQLite would compile the statement again for each new value of one.
- */
-const firstOverlappingSql = `
-  SELECT ${columns} FROM block
-  WHERE series = ?1 AND kind = ?2 AND first_ms >= coalesce(
-    (SELECT max(first_ms) FROM block WHERE series = ?1 AND kind = ?2 AND first_ms < ?3), ?3)
-  ORDER BY first_ms LIMIT ${firstRows}`;
-
-function withArrays(statement: StatementSync): StatementSync {
-  statement.setReturnArrays(true);
-  return statement;
-}
-
-function prepare(
-  database: DatabaseSync,
-): Record<
-  | "before"
-  | "from"
-  | "firstOverlapping"
-  | "firstOfKey"
-  | "between"
-  | "whole"
-  | "bounds"
-  | "data"
-  | "insert"
-  | "insertData"
-  | "remove"
-  | "removeData"
-  | "damaged"
-  | "insertDamaged"
-  | "removeDamaged"
-  | "state"
-  | "writeState",
-  StatementSync
-> {
-  const sql = (text: string) => database.prepare(text);
-  const arrays = (text: string) => withArrays(sql(text));
-  const descending = "ORDER BY first_ms DESC LIMIT 1";
-  return {
-    before: sql(`SELECT ${columns} FROM block WHERE ${ofKey} AND first_ms < ? ${descending}`),
-    from: sql(`SELECT ${columns} FROM block WHERE ${ofKey} AND first_ms >= ? ORDER BY first_ms LIMIT 1`),
-    firstOverlapping: arrays(firstOverlappingSql),
-    firstOfKey: arrays(`
-      SELECT ${columns} FROM block WHERE ${ofKey} ORDER BY first_ms LIMIT ${runRowsMax + 1}`),
-    between: arrays(`
-      SELECT ${columns} FROM block
-      WHERE ${ofKey} AND first_ms >= ? AND first_ms < ? ORDER BY first_ms`),
-    // In the order of the key, so that SQLite stops at the limit.
-    whole: sql(`
-      SELECT count(*) AS blocks, sum(count) AS points, min(first_ms) AS firstMs, max(last_ms) AS lastMs
-      FROM (
-        SELECT first_ms, last_ms, count FROM block
-        WHERE ${ofKey} AND first_ms >= ? AND first_ms < ? AND last_ms < ? ORDER BY first_ms LIMIT ?)`),
-    bounds: sql(`
-      SELECT data_id AS id, first_ms AS firstMs, last_ms AS lastMs, count FROM block
-      WHERE ${ofKey} AND first_ms >= ? ORDER BY first_ms LIMIT 1`),
-    data: sql("SELECT bytes FROM data WHERE id = ?"),
-    insert: sql("INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?)"),
-    insertData: sql("INSERT INTO data (bytes) VALUES (?)"),
-    remove: sql(`DELETE FROM block WHERE ${ofKey} AND first_ms = ?`),
-    removeData: sql("DELETE FROM data WHERE id = ?"),
-    damaged: sql(`
-      SELECT data_id AS id, series, kind, first_ms AS firstMs, last_ms AS lastMs, expected, found
-      FROM damaged`),
-    insertDamaged: sql("INSERT INTO damaged VALUES (?, ?, ?, ?, ?, ?, ?)"),
-    removeDamaged: sql(`DELETE FROM damaged WHERE ${ofKey} AND first_ms >= ? AND last_ms < ?`),
-    state: sql(readStateSql),
-    writeState: sql(writeStateSql),
-  };
 }

@@ -34,6 +34,10 @@ export function openShardFile(path: string, file: string, identity: ShardIdentit
   return database;
 }
 
+/** Page size of the file, which may be that of an older version. */
+export const pageBytesOf = (database: DatabaseSync): number =>
+  Number(database.prepare("PRAGMA page_size").get()!["page_size"]);
+
 /**
  * Creates the tables of a new file, and syncs them; in an older one the table of days. A single flipped bit
  * can hide all tables, so a file that is larger than a page is not taken for a new one.
