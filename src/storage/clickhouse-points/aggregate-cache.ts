@@ -3,7 +3,8 @@
 //
 // A part of a table never changes. A result is a function of the rows in its time range, so it is exact while
 // the parts that had these rows are active, no other part has a row in the range, and the series have no
-// tombstones. A merge or a mutation replaces parts, and the result is read again.
+// tombstones. Without rows there is nothing that tombstones could delete. A merge or a mutation replaces
+// parts, and the result is read again.
 //
 // The list of parts is read before the points. So a row that arrives in between is in a part that is not in
 // the list, and the result is not used.
@@ -99,16 +100,19 @@ export class AggregateCache {
     );
     const hasParts = parts.names.length > 0;
     const others = hasParts ? sql` AND _part NOT IN (${names})` : sql``;
+    // The tombstones are counted first, because the statement that reads the parts has their number in its
+    // condition. So a sweep that has removed them has replaced the parts as well.
     const active = hasParts
-      ? sql`(SELECT sum(${checksum}) FROM system.parts WHERE ${activeParts} AND name IN (${names}))`
+      ? sql`(SELECT sum(${checksum}) FROM system.parts
+          WHERE ${activeParts} AND name IN (${names}) AND ${tombstoneCount(series)} = 0)`
       : sql`toUInt64(0)`;
     const rows = await this.#client.query(
-      sql`SELECT count() AS others, ${active} AS checksum, ${tombstoneCount(series)} AS tombstones
+      sql`SELECT count() AS others, ${active} AS checksum
         FROM (SELECT t FROM points WHERE ${within(series, range)}${others} LIMIT 1)`,
       onOneThread,
     );
     const one = (name: string) => rows.numbers(name)[0];
-    return one("others") === 0 && one("tombstones") === 0 && one("checksum") === parts.checksum;
+    return one("others") === 0 && one("checksum") === parts.checksum;
   }
 
   #get(key: string): Entry | undefined {
