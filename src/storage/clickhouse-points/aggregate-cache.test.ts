@@ -51,6 +51,32 @@ describe("the cache of aggregates in ClickHouse", needs("clickhouse"), () => {
     await test.end();
   });
 
+  it("keeps no result with points that came during its read, and were removed since", async () => {
+    const test = await clickHouseUnderTest();
+    const client = new ClickHouseClient(parseClickHouseUrl(test.server.url(test.database))!);
+    const cache = new AggregateCache(client, 2 ** 20);
+    const sweep = sweepOf(test);
+    const results: number[][] = [];
+    const read = async (append = async () => {}) => {
+      const columns = await cache.read({ key: "one", series: [4096] }, async () => {
+        await append();
+        const range = { startMs: 0, endMs: 100 };
+        const { times } = await test.store.scan({ series: 4096, isString: false, ...range, limit: 10 });
+        return { columns: new Map([[4096, { times, columns: [] }]]), range };
+      });
+      results.push([...columns.get(4096)!.times]);
+    };
+    await read();
+    await read(() => test.store.append(batchOf([4096, at("10=1")])));
+    await test.store.delete(4096, { startMs: 0, endMs: 100 });
+    for (let time = 0; time < 2; time++) await sweep.sweep();
+    await read();
+    assert.deepEqual(results, [[], [10], []]);
+    await sweep.stop();
+    client.close();
+    await test.end();
+  });
+
   it("keeps nothing without memory, and no result that needs most of it", async () => {
     const test = await clickHouseUnderTest();
     const client = new ClickHouseClient(parseClickHouseUrl(test.server.url(test.database))!);

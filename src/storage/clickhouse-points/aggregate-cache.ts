@@ -7,7 +7,8 @@
 // parts, and the result is read again.
 //
 // The list of parts is read before the points. So a row that arrives in between is in a part that is not in
-// the list, and the result is not used.
+// the list, and the result is not used. A sweep that removes this row later replaces the parts of the list.
+// If the list is empty, only an empty result is kept.
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateColumns, SeriesId } from "../points.ts";
@@ -77,7 +78,8 @@ export class AggregateCache {
     const parts = expected && (await this.#partsOf(query.series, expected));
     const { columns, range } = await read();
     const isExpected = range.startMs === expected?.startMs && range.endMs === expected.endMs;
-    this.#set(query, { range, failures, pause, ...(parts && isExpected && { result: { parts, columns } }) });
+    const isKept = parts && isExpected && (parts.names.length > 0 || isEmpty(columns));
+    this.#set(query, { range, failures, pause, ...(isKept && { result: { parts, columns } }) });
     return columns;
   }
 
@@ -140,6 +142,9 @@ export class AggregateCache {
     this.#youngBytes += bytes;
   }
 }
+
+const isEmpty = (columns: AggregatesOfSeries): boolean =>
+  [...columns.values()].every(({ times }) => times.length === 0);
 
 /** One result has at most this share of the memory. */
 const entriesMin = 16;
