@@ -80,8 +80,19 @@ const questionOf = ({ times }: Series): fc.Arbitrary<Query> =>
       return { ...rest, startMs, endMs: startMs + buckets * rest.bucketMs };
     });
 
-/** Adds the range of the query in parts split at `cuts`, as points or, by `summarised`, as summaries. */
-function result(series: Series, query: Query, cuts: readonly number[], summarised: readonly boolean[]) {
+/** The series, the query, where its range is split into parts, and which of these are added as summaries. */
+type Case = readonly [Series, Query, cuts: readonly number[], summarised: readonly boolean[]];
+
+function result(...one: Case): AggregateColumns {
+  const steps = stepsOf(one);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** Adds the range of the query part by part, and returns the result. */
+function* stepsOf([series, query, cuts, summarised]: Case): Generator<undefined, AggregateColumns> {
   const { times, values } = series;
   const from = times.filter((time) => time < query.startMs).length;
   const to = times.filter((time) => time < query.endMs).length;
@@ -101,6 +112,7 @@ function result(series: Series, query: Query, cuts: readonly number[], summarise
     } else {
       aggregation.addPoints(times, values, start, end);
     }
+    yield;
   }
   return aggregation.finish(point(to));
 }
@@ -154,6 +166,28 @@ test("any series in any parts agrees with the definitions", () => {
       assertAgrees(result(one, query, cuts, summarised), naiveAggregate(one, query), query, one);
     }),
     { numRuns: 2000 },
+  );
+});
+
+test("aggregations that share the memory of the kernels in turn return what each alone returns", () => {
+  fc.assert(
+    fc.property(fc.array(cases, { minLength: 2, maxLength: 4 }), (all) => {
+      const running = all.map((one) => ({ steps: stepsOf(one), found: undefined as unknown }));
+      for (let isRunning = true; isRunning; ) {
+        isRunning = false;
+        for (const one of running.filter(({ found }) => found === undefined)) {
+          const { done, value } = one.steps.next();
+          if (done) one.found = value;
+          else isRunning = true;
+        }
+      }
+      const alone = all.map((one) => result(...one));
+      assert.deepEqual(
+        running.map(({ found }) => found),
+        alone,
+      );
+    }),
+    { numRuns: 500 },
   );
 });
 

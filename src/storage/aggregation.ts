@@ -104,12 +104,9 @@ export class Aggregation {
   readonly #integers: Int32Array;
   /** Rows for which the memory of the kernels has space. */
   readonly #capacity: number;
-  /** Rows for which space is made at first: all of the range, if they are not too many. */
-  readonly #firstSpace: number;
-  /** The times of complete rows, then the values of each function: each column has the same space. */
-  #buffer: Float64Array = new Float64Array();
-  #space = 0;
-  #rows = 0;
+  /** Rows that were copied out of that memory, where the latest ones are. */
+  readonly #copied: Rows[] = [];
+  #copiedRows = 0;
 
   /**
    * `before` is the last point of the series before `startMs`, if there is one and `needsNeighbours`.
@@ -126,7 +123,6 @@ export class Aggregation {
     this.#integers = new Int32Array(this.#state.buffer);
     const rowBytes = Float64Array.BYTES_PER_ELEMENT * (1 + aggregates.length);
     this.#capacity = Math.floor((aggregationBytes - this.#state.length) / rowBytes);
-    this.#firstSpace = Math.min(limit, this.#capacity, Math.ceil((endMs - startMs) / bucketMs));
     this.#doubles.set([startMs, endMs, bucketMs]);
     this.#doubles[field.lastMs] = this.#doubles[field.lastValue] = Number.NaN;
     this.#doubles[field.completedByMs] = -Infinity;
@@ -146,7 +142,7 @@ export class Aggregation {
 
   /** The result has as many rows as the limit allows. Points added from here on change nothing. */
   get isFull(): boolean {
-    return this.#rows >= this.#limit;
+    return this.#copiedRows + this.#rowsInMemory >= this.#limit;
   }
 
   /**
@@ -169,7 +165,7 @@ export class Aggregation {
     for (let first = from; first < to && !this.isFull; ) {
       this.#begin();
       first = this.#kernels.aggregatePoints(this.#state, { times, values, from: first, to });
-      this.#takeRows();
+      this.#copyIfFull();
     }
   }
 
@@ -180,57 +176,72 @@ export class Aggregation {
     for (let from = 0; from < summaries.length && !this.isFull; ) {
       this.#begin();
       from += this.#kernels.aggregateSummaries(this.#state, summaries.slice(from, from + summariesMax));
-      this.#takeRows();
+      this.#copyIfFull();
     }
   }
 
   /** Returns the result. `after` is the first point of the series at or after `endMs`, as `before`. */
   finish(after?: NumberPoint): AggregateColumns {
-    for (let added = this.#capacity; added === this.#capacity && !this.isFull; ) {
+    for (let mayHaveMore = true; mayHaveMore && !this.isFull; ) {
       this.#begin();
       this.#kernels.finishAggregation(this.#state, after);
-      added = this.#takeRows();
+      mayHaveMore = this.#copyIfFull();
     }
-    const buffer = this.#rows === this.#space ? this.#buffer : this.#copiedTo(this.#rows);
-    return columnsOf(buffer, { rows: this.#rows, functions: this.#functions });
+    this.copyRows();
+    this.#kernels.giveUpRows(this);
+    return columnsOf(joined(this.#copied, 1 + this.#functions), this.#functions);
   }
 
+  get #rowsInMemory(): number {
+    return this.#integers[integer.rows]!;
+  }
+
+  /** Another aggregation may have used the memory since the last call. */
   #begin(): void {
-    this.#integers[integer.rows] = 0;
-    this.#integers[integer.capacity] = Math.min(this.#capacity, this.#limit - this.#rows);
+    this.#kernels.takeRows(this);
+    if (this.#rowsInMemory === 0)
+      this.#integers[integer.capacity] = Math.min(this.#capacity, this.#limit - this.#copiedRows);
   }
 
-  /** Copies the rows of the last call out of the memory of the kernels. Returns how many there were. */
-  #takeRows(): number {
-    const rows = this.#integers[integer.rows]!;
-    if (rows === 0) return 0;
+  /** Returns whether there was no space for further rows. */
+  #copyIfFull(): boolean {
+    const isFull = this.#rowsInMemory === this.#integers[integer.capacity];
+    if (isFull) this.copyRows();
+    return isFull;
+  }
+
+  /** Copies the rows out of the memory of the kernels. */
+  copyRows(): void {
+    const rows = this.#rowsInMemory;
+    if (rows === 0) return;
     const capacity = this.#integers[integer.capacity]!;
     const columns = 1 + this.#functions;
     const found = this.#kernels.numbersAt(this.#integers[integer.rowsAt]!, columns * capacity);
-    const after = this.#rows + rows;
-    if (after > this.#space) {
-      const space = Math.max(this.#firstSpace, after, 2 * this.#space);
-      this.#buffer = this.#copiedTo(space);
-      this.#space = space;
-    }
-    for (let at = 0; at < columns; at++) {
-      const [from, to] = [at * capacity, at * this.#space + this.#rows];
-      if (rows === 1) this.#buffer[to] = found[from]!;
-      else this.#buffer.set(found.subarray(from, from + rows), to);
-    }
-    this.#rows = after;
-    return rows;
+    const buffer = new Float64Array(columns * rows);
+    for (let at = 0; at < columns; at++)
+      buffer.set(found.subarray(at * capacity, at * capacity + rows), at * rows);
+    this.#copied.push({ buffer, rows });
+    this.#copiedRows += rows;
+    this.#integers[integer.rows] = 0;
   }
+}
 
-  /** The columns with space for so many rows each. */
-  #copiedTo(space: number): Float64Array {
-    const buffer = new Float64Array((1 + this.#functions) * space);
-    for (let at = 0; at <= this.#functions; at++) {
-      const from = at * this.#space;
-      buffer.set(this.#buffer.subarray(from, from + this.#rows), at * space);
+/** The times of rows, then the values of each function. */
+interface Rows {
+  readonly buffer: Float64Array;
+  readonly rows: number;
+}
+
+function joined(parts: readonly Rows[], columns: number): Rows {
+  if (parts.length === 1) return parts[0]!;
+  const rows = parts.reduce((sum, part) => sum + part.rows, 0);
+  const buffer = new Float64Array(columns * rows);
+  for (let column = 0, to = 0; column < columns; column++)
+    for (const part of parts) {
+      buffer.set(part.buffer.subarray(column * part.rows, (column + 1) * part.rows), to);
+      to += part.rows;
     }
-    return buffer;
-  }
+  return { buffer, rows };
 }
 
 function wantsOf({ aggregates, isStep }: Pick<AggregateQuery, "aggregates" | "isStep">): number {
@@ -239,10 +250,7 @@ function wantsOf({ aggregates, isStep }: Pick<AggregateQuery, "aggregates" | "is
 }
 
 /** All columns share one buffer: sending one to another thread takes less time than sending several. */
-function columnsOf(
-  buffer: Float64Array,
-  { rows, functions }: { readonly rows: number; readonly functions: number },
-): AggregateColumns {
+function columnsOf({ buffer, rows }: Rows, functions: number): AggregateColumns {
   const column = (at: number) => buffer.subarray(at * rows, (at + 1) * rows);
   return { times: column(0), columns: Array.from({ length: functions }, (_, at) => column(at + 1)) };
 }

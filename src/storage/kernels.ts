@@ -87,6 +87,12 @@ interface IndexedPoints {
   readonly to: number;
 }
 
+/** An aggregation whose rows are in the memory. */
+interface RowOwner {
+  /** Copies them out of it. */
+  copyRows(): void;
+}
+
 /** The kernels of one thread. Returned arrays are in their memory, and valid until the next block begins. */
 export class Kernels {
   /** Made for the first block. */
@@ -98,6 +104,7 @@ export class Kernels {
   #state = new Uint8Array();
   #summaryView: Float64Array = new Float64Array();
   #bytes = new Uint8Array();
+  #rowOwner: RowOwner | undefined;
 
   /** Changes when a block begins, and the arrays of the block before are not valid any more. */
   get begun(): number {
@@ -281,6 +288,17 @@ export class Kernels {
     this.#start();
     const { timeMs = 0, value = 0 } = after ?? {};
     this.#withState(state, (at) => this.#all.finishAggregation(at, after ? 1 : 0, timeMs, value));
+  }
+
+  /** Lets an aggregation keep its rows in the memory until another one takes it. */
+  takeRows(by: RowOwner): void {
+    if (this.#rowOwner === by) return;
+    this.#rowOwner?.copyRows();
+    this.#rowOwner = by;
+  }
+
+  giveUpRows(by: RowOwner): void {
+    if (this.#rowOwner === by) this.#rowOwner = undefined;
   }
 
   /** A view of numbers in the memory. */
