@@ -119,6 +119,64 @@ describe("the frame", () => {
     await console.release(page);
   });
 
+  it("opens the first hit of the text, also if another one was the first of an earlier text", async () => {
+    const page = await console.open();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.route(/timeseries\/search/, async (route) => {
+      const response = await route.fetch();
+      const { items } = ((await response.json()) as { data: { items: object[] } }).data;
+      const isEarlier = new URL(route.request().url()).searchParams.get("query") === "FT-10";
+      await route.fulfill({ response, json: { data: { items: isEarlier ? items.slice(1) : items } } });
+    });
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
+    await page.keyboard.type("FT-10");
+    const hits = page.getByRole("dialog").getByText(/^23-FT-/);
+    await hits.first().waitFor();
+    const later = await hits.allTextContents();
+    await page.keyboard.type("0");
+    await page.getByText("23-FT-1000").waitFor();
+    const [first] = await hits.allTextContents();
+    assert.ok(!later.includes(first!) && later.length > 0);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: first! }).waitFor();
+    await console.release(page);
+  });
+
+  it("opens nothing when the text changes after Enter", async () => {
+    const page = await console.open();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.keyboard.press("Control+k");
+    const input = page.getByLabel("Find pages, assets, series, events and files");
+    await input.waitFor();
+    await page.keyboard.type("FT-1042");
+    await page.keyboard.press("Enter");
+    // As a paste by the mouse does.
+    await input.fill("FT-1043");
+    await page.getByText("23-FT-1043").waitFor();
+    await page.waitForTimeout(300);
+    assert.equal(new URL(page.url()).pathname, "/");
+    await console.release(page);
+  });
+
+  it("opens nothing without a connection, neither at once nor when it is back", async () => {
+    const page = await console.open();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
+    await page.keyboard.type("FT-104");
+    await page.getByText("23-FT-1042").waitFor();
+    await page.context().setOffline(true);
+    await page.keyboard.type("2");
+    await page.keyboard.press("Enter");
+    await page.getByText("The search failed").waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("23-FT-1042").waitFor();
+    await page.waitForTimeout(300);
+    assert.equal(new URL(page.url()).pathname, "/");
+    await console.release(page);
+  });
+
   it("takes the letters that are typed before the palette is there", async () => {
     const page = await console.open({ key: null });
     const typed = Promise.withResolvers<void>();

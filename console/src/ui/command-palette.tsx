@@ -5,7 +5,7 @@ import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
-import { type KeyboardEvent, useEffect, useLayoutEffect, useState } from "react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { statusOf } from "../api/errors.ts";
 import {
   getAssetsSearch,
@@ -28,9 +28,12 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
   const text = usePaletteText(query);
   const [searched] = useDebouncedValue(text.trim(), typingPauseMs);
   const records = useRecords(searched);
-  const found = [usePages(text), ...records.groups, useTransformations(searched)];
+  const transformations = useTransformations(searched);
+  const found = [usePages(text), ...records.groups, transformations.group];
   const groups = found.filter(({ actions }) => actions.length > 0);
-  const openOnEnter = useOpenOnEnter(groups, records.areFound && searched === text.trim());
+  const areFound = records.areFound && transformations.areFound && searched === text.trim();
+  const { onKeyDownCapture, forgetEnter } = useOpenOnEnter({ text, groups, areFound });
+  const none = records.hasFailed ? "The search failed" : "Nothing is called that";
   return (
     <Spotlight
       actions={groups}
@@ -38,7 +41,8 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
       onQueryChange={query.set}
       filter={(_, actions) => actions}
       shortcut={null}
-      nothingFound={text.trim() === "" ? "Type a name" : "Nothing is called that"}
+      onSpotlightClose={forgetEnter}
+      nothingFound={text.trim() === "" ? "Type a name" : none}
       scrollable
       maxHeight="60vh"
       searchProps={{
@@ -46,40 +50,53 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
         leftSection: <Search size={18} aria-hidden />,
         placeholder: "Find pages, assets, series, events, files…",
         "aria-label": "Find pages, assets, series, events and files",
-        onKeyDownCapture: openOnEnter,
+        onKeyDownCapture,
       }}
     />
   );
 }
 
-/**
- * The hit that Enter opens. The palette marks it in the page only, and other hits lose the mark.
- */
-function selectedHit(): HTMLElement | null | undefined {
-  const palette = document.getElementById(paletteInputId)?.closest("[role=dialog]");
-  const hit = (mark: string) => palette?.querySelector<HTMLElement>(`[${mark}]`);
-  return hit("data-selected") ?? hit("data-action");
+/** A hit with this mark. The palette marks the selected hit in the page only. */
+const hitWith = (mark: "data-selected" | "data-action") =>
+  document.getElementById(paletteInputId)?.closest("[role=dialog]")?.querySelector<HTMLElement>(`[${mark}]`);
+
+/** The hit that Enter opens. */
+const selectedHit = () => hitWith("data-selected") ?? hitWith("data-action");
+
+interface ShownHits {
+  readonly text: string;
+  readonly groups: readonly SpotlightActionGroupData[];
+  /** Whether these are all hits of the text. */
+  readonly areFound: boolean;
 }
 
 /**
  * Enter opens the selected hit, which is the first one until the person moves. The hits of a text come later
- * than its letters, so Enter waits for them: it never opens a hit of an earlier text.
+ * than its letters, so Enter waits for them: it never opens a hit of an earlier text. Another key, another
+ * text or the end of the palette cancels it.
  */
-function useOpenOnEnter(groups: readonly SpotlightActionGroupData[], areFound: boolean) {
-  const [isEntered, setEntered] = useState(false);
+function useOpenOnEnter({ text, groups, areFound }: ShownHits) {
+  const [enteredText, setEnteredText] = useState<string>();
+  const hasMoved = useRef(false);
+  const isEntered = enteredText === text;
   const shown = groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join("\n");
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other hits have no mark yet
-  useLayoutEffect(() => selectedHit()?.setAttribute("data-selected", "true"), [shown]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a hit of the earlier ones may keep the mark
+  useLayoutEffect(() => {
+    if (!hasMoved.current) hitWith("data-selected")?.removeAttribute("data-selected");
+    selectedHit()?.setAttribute("data-selected", "true");
+  }, [shown]);
   useEffect(() => {
     if (!(isEntered && areFound)) return;
-    setEntered(false);
+    setEnteredText(undefined);
     selectedHit()?.click();
   }, [isEntered, areFound]);
-  return (event: KeyboardEvent) => {
+  const onKeyDownCapture = (event: KeyboardEvent) => {
     const isEnter = event.key === "Enter" && !event.nativeEvent.isComposing;
     if (isEnter) event.stopPropagation();
-    setEntered(isEnter);
+    else hasMoved.current = event.key === "ArrowDown" || event.key === "ArrowUp";
+    setEnteredText(isEnter ? text : undefined);
   };
+  return { onKeyDownCapture, forgetEnter: () => setEnteredText(undefined) };
 }
 
 function usePages(query: string): SpotlightActionGroupData {
@@ -98,17 +115,27 @@ function usePages(query: string): SpotlightActionGroupData {
   return { group: "Pages", actions };
 }
 
-function useRecords(name: string): { groups: SpotlightActionGroupData[]; areFound: boolean } {
+interface FoundRecords {
+  readonly groups: SpotlightActionGroupData[];
+  readonly areFound: boolean;
+  readonly hasFailed: boolean;
+}
+
+function useRecords(name: string): FoundRecords {
   const project = useProject();
   const navigate = useNavigate();
-  const { data, isFetching } = useQuery({
+  const search = useQuery({
     queryKey: ["palette", project, name],
     enabled: name !== "",
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => findRecords(project, name, signal),
   });
-  const areFound = !isFetching;
-  if (name === "" || data === undefined) return { groups: [], areFound };
+  const { isPlaceholderData: isOfEarlierText, isPaused, isFetching, isError } = search;
+  // Without a connection, hits of an earlier text would stay. Enter does not wait for the connection.
+  const data = isOfEarlierText && isPaused ? undefined : search.data;
+  const areFound = !isFetching || (data !== undefined && !isOfEarlierText);
+  const hasFailed = isPaused || isError;
+  if (name === "" || data === undefined) return { groups: [], areFound, hasFailed };
   const openAsset = (id: number) => () => void navigate({ to: "/assets/$id", params: { id } });
   const openSeries = (id: number) => () => void navigate({ to: "/series/$id", params: { id } });
   const openEvent = (id: number) => () => void navigate({ to: "/events/$id", params: { id } });
@@ -148,24 +175,25 @@ function useRecords(name: string): { groups: SpotlightActionGroupData[]; areFoun
       })),
     },
   ];
-  return { groups, areFound };
+  return { groups, areFound, hasFailed };
 }
 
 /** There are few transformations: the console finds them by itself, also by a part of a word. */
-function useTransformations(name: string): SpotlightActionGroupData {
+function useTransformations(name: string): { group: SpotlightActionGroupData; areFound: boolean } {
   const project = useProject();
   const navigate = useNavigate();
   const mayRead = mayDo(useSession(), "transformationsAcl", "READ");
   const isWanted = name !== "" && mayRead;
-  const { data = [] } = useQuery({ ...transformationsQuery(project), enabled: isWanted });
+  const { data = [], isLoading } = useQuery({ ...transformationsQuery(project), enabled: isWanted });
   const found = isWanted ? data.filter((one) => isCalled(one, name)).slice(0, hitsMax) : [];
-  return {
+  const group = {
     group: "Transformations",
     actions: found.map(({ id, name: label, externalId: description }) => ({
       ...{ id: `transformation ${id}`, label, description },
       onClick: () => void navigate({ to: "/transformations/$id", params: { id } }),
     })),
   };
+  return { group, areFound: !isLoading };
 }
 
 async function findRecords(project: string, name: string, signal: AbortSignal) {
