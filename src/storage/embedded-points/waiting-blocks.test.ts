@@ -102,6 +102,32 @@ test("bytes are written in the best order, and rows in the order of the series",
   assert.ok(!waiting.hasBlockOf({ series: 2, kind: numberKind }));
 });
 
+test("a few large blocks are as full as many small ones", () => {
+  const waiting = new WaitingBlocks(2048);
+  const add = (length: number) =>
+    waiting.add({
+      ...{ series: 1, kind: numberKind, firstMs: 0, lastMs: 0, count: 1, bytes: new Uint8Array(length) },
+      ...{ summaries: [], blockChecksum: 0 },
+    });
+  const write = () =>
+    waiting.write(
+      () => 1,
+      () => undefined,
+    );
+  for (const [count, length] of [
+    [64, 10],
+    [2, 2 ** 19],
+  ] as const) {
+    for (let at = 0; at < count; at++) {
+      assert.ok(!waiting.isFull);
+      add(length);
+    }
+    assert.ok(waiting.isFull);
+    write();
+    assert.ok(!waiting.isFull);
+  }
+});
+
 test("reads of a transaction see its blocks, and a rollback forgets them", () => {
   const path = `${temporaryFolder()}/shard.sqlite`;
   const table = new BlockTable(path, { file: "shard.sqlite", blockPoints: 8 });

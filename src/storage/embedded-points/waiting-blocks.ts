@@ -24,10 +24,13 @@ export interface WaitingBlock {
 
 /** With more blocks to choose from, the leaves get hardly fuller. */
 const blocksMax = 64;
+/** Blocks of strings may have hundreds of kilobytes each. */
+const bytesMax = 2 ** 20;
 
 export class WaitingBlocks {
   readonly #pages: LeafPages;
   #blocks: WaitingBlock[] = [];
+  #bytes = 0;
 
   constructor(pageBytes: number) {
     this.#pages = new LeafPages(pageBytes);
@@ -35,10 +38,11 @@ export class WaitingBlocks {
 
   add(block: WaitingBlock): void {
     this.#blocks.push(block);
+    this.#bytes += block.bytes.length;
   }
 
   get isFull(): boolean {
-    return this.#blocks.length >= blocksMax;
+    return this.#blocks.length >= blocksMax || this.#bytes >= bytesMax;
   }
 
   hasBlockOf({ series, kind }: PointSetKey): boolean {
@@ -50,9 +54,8 @@ export class WaitingBlocks {
     insertBytes: (bytes: Uint8Array) => number,
     insertRow: (block: WaitingBlock, id: number) => void,
   ): void {
-    const blocks = this.#blocks;
+    const blocks = this.#takeAll();
     if (blocks.length === 0) return;
-    this.#blocks = [];
     const ids = new Array<number>(blocks.length);
     for (const index of this.#pages.order(blocks.map(({ bytes }) => bytes.length))) {
       const { bytes } = blocks[index]!;
@@ -64,8 +67,15 @@ export class WaitingBlocks {
 
   /** After a rollback. */
   forget(): void {
-    this.#blocks = [];
+    this.#takeAll();
     this.#pages.forget();
+  }
+
+  #takeAll(): WaitingBlock[] {
+    const blocks = this.#blocks;
+    this.#blocks = [];
+    this.#bytes = 0;
+    return blocks;
   }
 }
 
