@@ -1,5 +1,5 @@
 // Requests of the usual kinds, for a server that stores its compiled code afterwards.
-import { PointMessage } from "../src/demo/point-message.ts";
+import { messageOfNumbers } from "../src/demo/point-message.ts";
 
 interface Server {
   readonly baseUrl: string;
@@ -114,9 +114,4 @@ const pointsOf = (round: number) =>
     value: Math.round(1_000 * Math.sin(i / 100)) / 1_000,
   }));
 
-/** One point of each series. */
-function messageOf(timeMs: number): Uint8Array<ArrayBuffer> {
-  const message = new PointMessage(names.map((name) => ({ name, kind: "number" })));
-  for (const at of names.keys()) message.add(at, timeMs, at / 4);
-  return message.take();
-}
+const messageOf = (timeMs: number) => messageOfNumbers(names, timeMs, (at) => at / 4);

@@ -1,7 +1,7 @@
 // Millrace, started as by a user.
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { PointMessage } from "../../src/demo/point-message.ts";
+import { messageOfNumbers } from "../../src/demo/point-message.ts";
 import type { GeneratedSeries, Scan } from "../generate.ts";
 import { type RequestBytes, type RequestParts, requestBytes } from "../http.ts";
 import { freePort, startProcess } from "../process.ts";
@@ -159,12 +159,8 @@ const itemsOf = (names: readonly string[], { timeMs, values }: Scan) =>
     .map((name, i) => `{"name":"${name}","datapoints":[{"timestamp":${timeMs},"value":${values[i]}}]}`)
     .join(",");
 
-/** One point of each series. */
-function messageOf(names: readonly string[], { timeMs, values }: Scan): Uint8Array {
-  const message = new PointMessage(names.map((name) => ({ name, kind: "number" })));
-  for (const at of names.keys()) message.add(at, timeMs, values[at]!);
-  return message.take();
-}
+const messageOf = (names: readonly string[], { timeMs, values }: Scan) =>
+  messageOfNumbers(names, timeMs, (at) => values[at]!);
 
 async function declare(port: number, names: readonly string[]): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}${project}${base}`, {

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { after, before, describe, it } from "node:test";
+import type { Locator, Page } from "playwright-core";
 import {
   assertAccessible,
   assertAccessibleInLooks,
@@ -76,6 +77,15 @@ describe("sign-in", () => {
   });
 });
 
+/** Opens the palette from the page Start, and returns its input. */
+async function openPalette(page: Page): Promise<Locator> {
+  await page.getByRole("heading", { name: "Start" }).waitFor();
+  await page.keyboard.press("Control+k");
+  const input = page.getByLabel("Find pages, assets, series, events and files");
+  await input.waitFor();
+  return input;
+}
+
 describe("the frame", () => {
   it("has pages without faults of accessibility, light and dark, wide and narrow", async () => {
     const page = await console.open({ path: "/series" });
@@ -86,9 +96,7 @@ describe("the frame", () => {
 
   it("is used by keyboard alone: the palette finds a series and opens it", async () => {
     const page = await console.open();
-    await page.getByRole("heading", { name: "Start" }).waitFor();
-    await page.keyboard.press("Control+k");
-    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
+    await openPalette(page);
     await page.keyboard.type("FT-1042");
     await page.getByText("23-FT-1041").waitFor({ state: "hidden" });
     await page.getByText("23-FT-1042").waitFor();
@@ -102,9 +110,7 @@ describe("the frame", () => {
 
   it("opens the first hit of the text when Enter comes before the hits", async () => {
     const page = await console.open();
-    await page.getByRole("heading", { name: "Start" }).waitFor();
-    await page.keyboard.press("Control+k");
-    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
+    await openPalette(page);
     await page.keyboard.type("FT-104");
     await page.getByText("23-FT-1042").waitFor();
     const held = Promise.withResolvers<void>();
@@ -128,8 +134,7 @@ describe("the frame", () => {
       const isEarlier = new URL(route.request().url()).searchParams.get("query") === "FT-10";
       await route.fulfill({ response, json: { data: { items: isEarlier ? items.slice(1) : items } } });
     });
-    await page.keyboard.press("Control+k");
-    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
+    await openPalette(page);
     await page.keyboard.type("FT-10");
     const hits = page.getByRole("dialog").getByText(/^23-FT-/);
     await hits.first().waitFor();
@@ -145,10 +150,7 @@ describe("the frame", () => {
 
   it("opens nothing when the text changes after Enter", async () => {
     const page = await console.open();
-    await page.getByRole("heading", { name: "Start" }).waitFor();
-    await page.keyboard.press("Control+k");
-    const input = page.getByLabel("Find pages, assets, series, events and files");
-    await input.waitFor();
+    const input = await openPalette(page);
     await page.keyboard.type("FT-1042");
     await page.keyboard.press("Enter");
     // As a paste by the mouse does.
@@ -161,9 +163,7 @@ describe("the frame", () => {
 
   it("opens nothing without a connection, neither at once nor when it is back", async () => {
     const page = await console.open();
-    await page.getByRole("heading", { name: "Start" }).waitFor();
-    await page.keyboard.press("Control+k");
-    await page.getByLabel("Find pages, assets, series, events and files").waitFor();
+    await openPalette(page);
     await page.keyboard.type("FT-104");
     await page.getByText("23-FT-1042").waitFor();
     await page.context().setOffline(true);

@@ -170,3 +170,14 @@ class Writer {
     bytes[this.#at++] = (high >>> 7) & 127;
   }
 }
+
+/** A message with one number of each series at the same time. */
+export function messageOfNumbers(
+  names: readonly string[],
+  timeMs: number,
+  valueAt: (index: number) => number,
+): Uint8Array<ArrayBuffer> {
+  const message = new PointMessage(names.map((name) => ({ name, kind: "number" })));
+  for (const at of names.keys()) message.add(at, timeMs, valueAt(at));
+  return message.take();
+}

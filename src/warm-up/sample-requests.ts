@@ -1,5 +1,5 @@
 // The requests of the warm-up: those that clients send most, in a few sizes.
-import { PointMessage } from "../demo/point-message.ts";
+import { messageOfNumbers } from "../demo/point-message.ts";
 import type { SampleRequest } from "./sample-connection.ts";
 import { sampleNames, sampleProject } from "./sample-records.ts";
 
@@ -65,8 +65,4 @@ const scanCycle = (names: readonly string[]) =>
 const lines = (names: readonly string[]) =>
   names.map((name, at) => `${name.replace(" ", "\\ ")} value=${valueAt(at)} ${startMs}`).join("\n");
 
-function message(names: readonly string[]): Uint8Array {
-  const points = new PointMessage(names.map((name) => ({ name, kind: "number" })));
-  for (const at of names.keys()) points.add(at, startMs, valueAt(at));
-  return points.take();
-}
+const message = (names: readonly string[]) => messageOfNumbers(names, startMs, valueAt);

@@ -120,7 +120,7 @@ export class LeafPages {
     this.#free = 0;
   }
 
-  /** What a row with a blob of this length takes in a leaf. */
+  /** The bytes of a leaf that a row with a blob of this length fills. */
   bytesOf(length: number): number {
     const record = recordHeaderBytes + length;
     const most = this.#pageBytes - 35;
