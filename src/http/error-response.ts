@@ -5,10 +5,7 @@ import { Failure, type FailureCode, fail } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { addressRefusal } from "./address.ts";
 import { type Protocol, protocolOf, sendError } from "./protocol.ts";
-import { ClientGone } from "./request-lifetime.ts";
-
-/** Only the metrics see this status: closed connections do not count as server errors. */
-const clientGoneStatus = 499;
+import { brokenOffStatus, ClientGone } from "./request-lifetime.ts";
 
 interface ErrorHandling {
   readonly log: Logger;
@@ -22,7 +19,7 @@ export function errorHandler({ log, recordRefusal, protocols }: ErrorHandling) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (problem instanceof ClientGone || isCutOff(problem, reply)) {
       log.debug({ requestId: request.id, path: pathToLog(request) }, new ClientGone().message);
-      return reply.code(clientGoneStatus).send();
+      return reply.code(brokenOffStatus).send();
     }
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request);
     if (diskFailures.has(failure.failure)) recordRefusal(failure.message);

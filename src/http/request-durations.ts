@@ -23,7 +23,7 @@ export interface Durations {
 /** One for each server. Its size is bounded: routes times methods times statuses. */
 export class RequestDurations {
   readonly name = name;
-  readonly help = "Requests by route and status, with the time until the response was sent";
+  readonly help = "Requests by route and status, with the time until the response was sent or broken off";
   readonly type = "histogram";
   readonly aggregator = "sum";
   readonly #byLabels = new Map<string, Durations>();
@@ -39,13 +39,9 @@ export class RequestDurations {
     this.#others = others;
   }
 
-  add(
-    method: string,
-    route: string,
-    { statusCode, elapsedTime }: { readonly statusCode: number; readonly elapsedTime: number },
-  ): void {
-    const seconds = elapsedTime / 1000;
-    const durations = this.#of(method, route, statusCode);
+  add({ method, route, status }: Labels, elapsedMs: number): void {
+    const seconds = elapsedMs / 1000;
+    const durations = this.#of(method, route, status);
     let bucket = 0;
     while (bucket < bounds.length && seconds > bounds[bucket]!) bucket += 1;
     durations.counts[bucket]! += 1;

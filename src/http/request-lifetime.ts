@@ -10,6 +10,12 @@ export class ClientGone extends Error {
   }
 }
 
+/**
+ * Of a response that was not sent whole: its client disconnected, or received nothing for too long. Only the
+ * metrics see this status: closed connections do not count as server errors.
+ */
+export const brokenOffStatus = 499;
+
 /** When a client may retry a request that the server was too busy for. */
 const retryAfterSeconds = 10;
 

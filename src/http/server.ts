@@ -12,7 +12,7 @@ import { sendClientError } from "./client-error.ts";
 import { addPreflights, shareWithPage, variesByOrigin } from "./cross-origin.ts";
 import { errorHandler } from "./error-response.ts";
 import { isFront, isFrontAddress } from "./front-address.ts";
-import { type Metrics, measureRequests } from "./metrics.ts";
+import { type Metrics, measureRequest } from "./metrics.ts";
 import type { Protocol } from "./protocol.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -75,6 +75,7 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   tracing.traceRequests(http);
   // One hook for all of this: each one costs every request.
   http.addHook("onRequest", (request, reply, done) => {
+    measureRequest(metrics.durations, request, reply, () => !forwarding?.has(request));
     setHeaders(request, reply);
     const refusal = refusalOfIncomplete(request) ?? addressRefusal(request.url);
     ignoreMalformedType(request);
@@ -83,7 +84,6 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   });
   http.server.on("checkExpectation", (request, response) => http.server.emit("request", request, response));
   leaveBodiesUnread(http);
-  measureRequests(http, metrics, (request) => !forwarding?.has(request));
   addPreflights(http);
   await http.register(compress, {
     encodings: ["gzip"],
