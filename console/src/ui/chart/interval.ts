@@ -11,7 +11,9 @@ const quantile = 0.9;
 export function gapOf(columns: Columns | undefined): number | undefined {
   if (!columns || columns.times.length < pointsNeeded) return undefined;
   const interval =
-    columns.kind === "buckets" ? columns.bucketMs / median(columns.counts) : distance(columns.times);
+    columns.kind === "buckets" && !columns.isCalculated
+      ? columns.bucketMs / median(columns.counts)
+      : distance(columns.times);
   return interval * gapFactor;
 }
 
