@@ -200,6 +200,36 @@ describe("the frame", () => {
     await console.release(page);
   });
 
+  it("opens the hit of a text that was entered before the palette is there", async () => {
+    const page = await console.open();
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    // All of it in one turn of the page, in which the palette cannot appear.
+    await page.evaluate(`
+      const press = (key, more) => document.body.dispatchEvent(
+        new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+      press("k", { code: "KeyK", ctrlKey: true });
+      for (const letter of "FT-1042") press(letter);
+      press("Enter");
+    `);
+    await page.getByRole("heading", { name: "23-FT-1042" }).waitFor();
+    await console.release(page);
+  });
+
+  it("says that it searches, and then that there is nothing", async () => {
+    const page = await console.open();
+    const held = Promise.withResolvers<void>();
+    await page.route(/timeseries\/search/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await openPalette(page);
+    await page.keyboard.type("no such name");
+    await page.getByText("Searching…").waitFor();
+    held.resolve();
+    await page.getByText("Nothing is called that").waitFor();
+    await console.release(page);
+  });
+
   it("loads further rows while one scrolls, until all are there", async () => {
     const page = await console.open({ path: "/series" });
     await page.getByText("200 and more").waitFor();

@@ -5,7 +5,7 @@ import { Spotlight, type SpotlightActionGroupData } from "@mantine/spotlight";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Search } from "lucide-react";
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { statusOf } from "../api/errors.ts";
 import {
   getAssetsSearch,
@@ -18,7 +18,7 @@ import { timeText } from "../lib/format.ts";
 import { mayDo } from "../session/rights.ts";
 import { useProject, useSession } from "../session/session.ts";
 import { isFor, palettePages } from "./navigation.ts";
-import { type PaletteQuery, paletteInputId, usePaletteText } from "./palette-query.ts";
+import { type PaletteQuery, paletteInputId, useIsEntered, usePaletteText } from "./palette-query.ts";
 import { isCalled, transformationsQuery } from "./transformation-list.ts";
 
 const hitsMax = 6;
@@ -32,8 +32,8 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
   const found = [usePages(text), ...records.groups, transformations.group];
   const groups = found.filter(({ actions }) => actions.length > 0);
   const areFound = records.areFound && transformations.areFound && searched === text.trim();
-  const { onKeyDownCapture, forgetEnter } = useOpenOnEnter({ text, groups, areFound });
-  const none = records.hasFailed ? "The search failed" : "Nothing is called that";
+  const onKeyDownCapture = useOpenOnEnter(query, { groups, areFound });
+  const none = areFound ? "Nothing is called that" : "Searching…";
   return (
     <Spotlight
       actions={groups}
@@ -41,8 +41,8 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
       onQueryChange={query.set}
       filter={(_, actions) => actions}
       shortcut={null}
-      onSpotlightClose={forgetEnter}
-      nothingFound={text.trim() === "" ? "Type a name" : none}
+      onSpotlightClose={() => query.enter(false)}
+      nothingFound={text.trim() === "" ? "Type a name" : records.hasFailed ? "The search failed" : none}
       scrollable
       maxHeight="60vh"
       searchProps={{
@@ -64,7 +64,6 @@ const hitWith = (mark: "data-selected" | "data-action") =>
 const selectedHit = () => hitWith("data-selected") ?? hitWith("data-action");
 
 interface ShownHits {
-  readonly text: string;
   readonly groups: readonly SpotlightActionGroupData[];
   /** Whether these are all hits of the text. */
   readonly areFound: boolean;
@@ -75,10 +74,9 @@ interface ShownHits {
  * than its letters, so Enter waits for them: it never opens a hit of an earlier text. Another key, another
  * text or the end of the palette cancels it.
  */
-function useOpenOnEnter({ text, groups, areFound }: ShownHits) {
-  const [enteredText, setEnteredText] = useState<string>();
+function useOpenOnEnter(query: PaletteQuery, { groups, areFound }: ShownHits) {
+  const isEntered = useIsEntered(query);
   const hasMoved = useRef(false);
-  const isEntered = enteredText === text;
   const shown = groups.flatMap(({ actions }) => actions.map(({ id }) => id)).join("\n");
   // biome-ignore lint/correctness/useExhaustiveDependencies: a hit of the earlier ones may keep the mark
   useLayoutEffect(() => {
@@ -87,17 +85,22 @@ function useOpenOnEnter({ text, groups, areFound }: ShownHits) {
   }, [shown]);
   useEffect(() => {
     if (!(isEntered && areFound)) return;
-    setEnteredText(undefined);
+    query.enter(false);
     selectedHit()?.click();
-  }, [isEntered, areFound]);
-  const onKeyDownCapture = (event: KeyboardEvent) => {
-    const isEnter = event.key === "Enter" && !event.nativeEvent.isComposing;
+  }, [query, isEntered, areFound]);
+  return (event: KeyboardEvent) => {
+    const isEnter = event.key === "Enter" && !isOfInputMethod(event.nativeEvent);
     if (isEnter) event.stopPropagation();
     else hasMoved.current = event.key === "ArrowDown" || event.key === "ArrowUp";
-    setEnteredText(isEnter ? text : undefined);
+    query.enter(isEnter);
   };
-  return { onKeyDownCapture, forgetEnter: () => setEnteredText(undefined) };
 }
+
+/**
+ * The Enter that ends a composition is not for the palette. Safari sends it after the end, with this code.
+ */
+const isOfInputMethod = ({ isComposing, keyCode }: globalThis.KeyboardEvent): boolean =>
+  isComposing || keyCode === 229;
 
 function usePages(query: string): SpotlightActionGroupData {
   const navigate = useNavigate();

@@ -1,5 +1,6 @@
-// The text that the command palette searches for. The palette takes some frames to appear, or longer while
-// its script is loading; letters that are typed meanwhile go into the text, and not to the page.
+// The text that the command palette searches for, and whether Enter was typed after it. The palette takes
+// some frames to appear, or longer while its script is loading; keys that are typed meanwhile go to it, and
+// not to the page.
 import { spotlight } from "@mantine/spotlight";
 import { useSyncExternalStore } from "react";
 
@@ -9,9 +10,13 @@ export const paletteInputId = "palette-query";
 export class PaletteQuery {
   readonly #listeners = new Set<() => void>();
   #text = "";
+  #isEntered = false;
   #isWaiting = false;
 
   readonly now = (): string => this.#text;
+
+  /** Whether a hit of the text is to be opened. */
+  readonly isEntered = (): boolean => this.#isEntered;
 
   /** Returns the function that stops listening. */
   readonly subscribe = (listener: () => void): (() => void) => {
@@ -21,6 +26,11 @@ export class PaletteQuery {
 
   readonly set = (text: string): void => {
     this.#text = text;
+    this.enter(false);
+  };
+
+  readonly enter = (isEntered: boolean): void => {
+    this.#isEntered = isEntered;
     for (const listener of this.#listeners) listener();
   };
 
@@ -55,6 +65,7 @@ export class PaletteQuery {
     event.stopPropagation();
     if (isLetter) this.set(this.#text + key);
     if (key === "Backspace") this.set(this.#text.slice(0, -1));
+    if (key === "Enter") this.enter(true);
     if (key !== "Escape") return;
     end();
     this.set("");
@@ -64,3 +75,6 @@ export class PaletteQuery {
 
 export const usePaletteText = (query: PaletteQuery): string =>
   useSyncExternalStore(query.subscribe, query.now);
+
+export const useIsEntered = (query: PaletteQuery): boolean =>
+  useSyncExternalStore(query.subscribe, query.isEntered);
