@@ -41,6 +41,7 @@ import { openReadTurns } from "./http/read-turns.ts";
 import { memoryOf, type ResponseBounds, usualBounds } from "./http/request-memory.ts";
 import { addRoutes } from "./http/rest-routes.ts";
 import { measureRetention } from "./http/retention-metrics.ts";
+import { SendBatch } from "./http/send-batch.ts";
 import { createHttp } from "./http/server.ts";
 import { InfluxState } from "./influx/influx-state.ts";
 import { type Installation, openInstallation, secretFor } from "./installation.ts";
@@ -226,6 +227,7 @@ const sharedMemory = (): SharedMemory => ({
 
 const boundsOfRequests = (system: System, bounds: ResponseBounds, metrics: Metrics) => ({
   ...{ keyUses: new KeyUses(system), decoders: new JsonDecoders(), readTurns: openReadTurns(metrics) },
+  sends: new SendBatch(),
   ...memoryOf(bounds, metrics),
 });
 

@@ -14,6 +14,7 @@ import { NeedsMain } from "../http/needs-main.ts";
 import { protocols } from "../http/protocols.ts";
 import { openReadTurns } from "../http/read-turns.ts";
 import { memoryOf, usualBounds } from "../http/request-memory.ts";
+import { SendBatch } from "../http/send-batch.ts";
 import { createHttp } from "../http/server.ts";
 import { InfluxState } from "../influx/influx-state.ts";
 import { BufferPool } from "../lib/buffer-pool.ts";
@@ -129,6 +130,7 @@ async function start(begin: FrontStart): Promise<void> {
       decoders: new JsonDecoders(),
       linesBytesMax: limits.frontLinesBytesMax,
       readTurns,
+      sends: new SendBatch(),
       ...memoryOf(usualBounds, metrics, threads),
     },
   };

@@ -44,7 +44,9 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
     handle: ({ admitted, input, audit }, body) =>
       route.handle(authenticators, { ...input, body, sender: admitted.source, audit }),
     send: ({ reply, lifetime }, response) =>
-      "cookies" in response ? sendToBrowser(reply, response) : sendResponse(reply, response, lifetime),
+      "cookies" in response
+        ? sendToBrowser(reply, response)
+        : sendResponse(reply, response, { lifetime, sends: kernel.sends }),
   });
 }
 

@@ -17,6 +17,7 @@ import { addEndpoint, type Endpoint } from "./pipeline.ts";
 import { sourceOf } from "./project-access.ts";
 import type { Protocol } from "./protocol.ts";
 import { usualDeadlines } from "./request-lifetime.ts";
+import { SendBatch } from "./send-batch.ts";
 import { createHttp } from "./server.ts";
 
 const stages: string[] = [];
@@ -86,6 +87,7 @@ before(async () => {
     authenticator: undefined as never,
     keyUses: undefined as never,
     readTurns: undefined as never,
+    sends: new SendBatch(),
     decoders: new JsonDecoders(),
     bodies: { budget: new MemoryBudget(sizes), buffers: bodyBuffers() },
     responses: new MemoryBudget(sizes),

@@ -13,6 +13,7 @@ import { type BodyMemory, readBody } from "./body.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 import { NeedsMain } from "./needs-main.ts";
 import { type Deadlines, RequestLifetime, transferDeadlines } from "./request-lifetime.ts";
+import type { SendBatch } from "./send-batch.ts";
 
 /** The services that all endpoints use. */
 export interface Kernel {
@@ -23,6 +24,8 @@ export interface Kernel {
   readonly decoders: JsonDecoders;
   /** Reads take their turns on this thread, so that writes do not wait for many of them. */
   readonly readTurns: FairTurns;
+  /** Short responses of this thread are sent together. */
+  readonly sends: SendBatch;
   /** For the bodies of all requests in progress. */
   readonly bodies: BodyMemory;
   /** For all responses in progress. */
@@ -87,6 +90,7 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
 ): void {
   // A stage returns a promise only if it has to wait. Few requests wait before their handler.
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    kernel.sends.beforeWork({ isShort: endpoint.effect === "read" });
     const audit = new RequestAudit(kernel.services.audit, endpoint.audit, request);
     try {
       const admitted = await endpoint.admit(request, audit);

@@ -33,6 +33,7 @@ import { createMetrics } from "./metrics.ts";
 import { openReadTurns } from "./read-turns.ts";
 import { usualDeadlines } from "./request-lifetime.ts";
 import { addRoutes } from "./rest-routes.ts";
+import { SendBatch } from "./send-batch.ts";
 import { createHttp } from "./server.ts";
 
 let streaming = new Readable();
@@ -137,9 +138,9 @@ before(async () => {
   const sizes = { sharedBytes: 2 ** 20, clientBytes: 2 ** 20, reserveBytes: 2 ** 20, uncountedBytes: 1024 };
   const bodies = { budget: new MemoryBudget(sizes), buffers: bodyBuffers() };
   const responses = new MemoryBudget(sizes);
-  const readTurns = openReadTurns(createMetrics());
+  const [readTurns, sends] = [openReadTurns(createMetrics()), new SendBatch()];
   const sharing = { keyUses: new KeyUses(system), decoders: new JsonDecoders(), bodies, responses };
-  const kernel = { services, authenticator, ...sharing, readTurns, deadlines: usualDeadlines };
+  const kernel = { services, authenticator, ...sharing, readTurns, sends, deadlines: usualDeadlines };
   addRoutes(http, kernel, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };

@@ -1,19 +1,32 @@
 // Sends the responses of handlers: JSON, bytes and streams.
 import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
+import { limits } from "../limits.ts";
 import { inChunks } from "../rest/long-lists.ts";
 import type { RouteResponse } from "../rest/route.ts";
 import type { RequestLifetime } from "./request-lifetime.ts";
+import type { SendBatch } from "./send-batch.ts";
+
+interface Sending {
+  readonly lifetime: RequestLifetime;
+  readonly sends: SendBatch;
+}
 
 /** Sends the result of a handler. Then the deadlines of responses apply. */
 export function sendResponse(
   reply: FastifyReply,
   result: RouteResponse,
-  lifetime: RequestLifetime,
+  { lifetime, sends }: Sending,
 ): FastifyReply | Promise<FastifyReply> {
   const chunks = inChunks(result);
-  return chunks ? chunks.then((response) => send(reply, response, lifetime)) : send(reply, result, lifetime);
+  if (chunks) return chunks.then((response) => send(reply, response, lifetime));
+  if (!isShort(result)) return send(reply, result, lifetime);
+  const waiting = sends.next();
+  return waiting ? waiting.then(() => send(reply, result, lifetime)) : send(reply, result, lifetime);
 }
+
+const isShort = (result: RouteResponse): boolean =>
+  "bytes" in result && result.bytes.length <= limits.sendTogetherBytesMax;
 
 function send(reply: FastifyReply, response: RouteResponse, lifetime: RequestLifetime): FastifyReply {
   const sent = start(reply, response, lifetime);

@@ -35,3 +35,12 @@ test("a buffer larger than the bound is dropped and no other one for it", () => 
   pool.putBack(pool.take(32 * kib));
   assert.equal(pool.take(kib).buffer, small.buffer);
 });
+
+test("short buffers have a size of their own", () => {
+  const pool = new BufferPool({ bytesMin: 16 * kib, idleBytesMax: 64 * kib, shortBytes: 4 * kib });
+  const short = pool.take(10);
+  assert.equal(short.buffer.byteLength, 4 * kib);
+  pool.putBack(short);
+  assert.equal(pool.take(4 * kib).buffer, short.buffer);
+  assert.equal(pool.take(4 * kib + 1).buffer.byteLength, 16 * kib);
+});

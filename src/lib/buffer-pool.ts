@@ -1,23 +1,33 @@
 // A pool of large buffers, in size classes. Without it, each long body and response would be new memory: the
 // garbage collector would run after every few of them, and the system would map their pages again.
 
-export class BufferPool {
-  /** No buffer is smaller. */
+interface PoolBounds {
   readonly bytesMin: number;
+  readonly idleBytesMax: number;
+  /** The size of short buffers, where many are in use at a time; smaller than `bytesMin`. */
+  readonly shortBytes?: number;
+}
+
+export class BufferPool {
+  /** No buffer is smaller, but those of at most `shortBytes`. */
+  readonly bytesMin: number;
+  readonly #shortBytes: number;
   readonly #idleBytesMax: number;
   /** By size, a power of two; the size that was used longest ago comes first. */
   readonly #idle = new Map<number, ArrayBuffer[]>();
   #idleBytes = 0;
 
   /** Keeps at most `idleBytesMax` bytes of unused buffers. */
-  constructor({ bytesMin, idleBytesMax }: { readonly bytesMin: number; readonly idleBytesMax: number }) {
+  constructor({ bytesMin, idleBytesMax, shortBytes = 0 }: PoolBounds) {
     this.bytesMin = bytesMin;
+    this.#shortBytes = shortBytes;
     this.#idleBytesMax = idleBytesMax;
   }
 
   /** A buffer of at least this many bytes. It holds bytes of earlier users: write before you read. */
   take(bytes: number): Buffer {
-    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, this.bytesMin)));
+    const sizeMin = bytes <= this.#shortBytes ? this.#shortBytes : this.bytesMin;
+    const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, sizeMin)));
     const idle = this.#idle.get(size);
     if (!idle) return Buffer.allocUnsafeSlow(size);
     const found = idle.pop()!;

@@ -84,6 +84,8 @@ export class BufferWriter {
   /** The position of the next byte. */
   at = 0;
   readonly #pool: BufferPool | undefined;
+  /** The size of the buffer that was taken last: the next one of a long response need not grow to it. */
+  #lastBytes = 0;
   /** Whether `bytes` belongs to the pool. */
   #isPooled = false;
   /** Chunks whose memory belongs to the pool. */
@@ -99,7 +101,8 @@ export class BufferWriter {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;
     const pool = needed > firstBytes ? this.#pool : undefined;
-    const larger = pool?.take(needed) ?? Buffer.allocUnsafeSlow(this.#sizeFor(needed));
+    const larger =
+      pool?.take(Math.max(needed, this.#lastBytes)) ?? Buffer.allocUnsafeSlow(this.#sizeFor(needed));
     this.bytes.copy(larger, 0, 0, this.at);
     if (this.#isPooled) this.#pool!.putBack(this.bytes);
     this.bytes = larger;
@@ -141,6 +144,7 @@ export class BufferWriter {
   takeWritten(): Buffer {
     const written = this.bytes.subarray(0, this.at);
     if (this.#isPooled && this.#taken.length < releasedMax) this.#taken.push(written);
+    this.#lastBytes = this.bytes.length;
     this.bytes = noBytes;
     this.view = viewOfNoBytes;
     this.#isPooled = false;

@@ -116,6 +116,16 @@ export const requestsLimits = {
     "ms",
     "The time that all reads together have in each turn of the event loop. Then other requests run.",
   ),
+  sendTogetherMs: limit(
+    0.5,
+    "ms",
+    "How long a short response of datapoints waits for others, to be sent with them.",
+  ),
+  sendTogetherBytesMax: limit(
+    64 * 2 ** 10,
+    "bytes",
+    "A longer response of datapoints is sent at once: it keeps its memory while it waits.",
+  ),
   pathSegmentBytesMax: limit(12_288, "bytes", "One path segment, such as a series name, before decoding."),
   headBytesMax: limit(
     32 * 2 ** 10,

@@ -19,6 +19,7 @@ import { protocols } from "../http/protocols.ts";
 import { openReadTurns } from "../http/read-turns.ts";
 import { memoryOf, usualBounds } from "../http/request-memory.ts";
 import { addRoutes } from "../http/rest-routes.ts";
+import { SendBatch } from "../http/send-batch.ts";
 import { createHttp } from "../http/server.ts";
 import { InfluxState } from "../influx/influx-state.ts";
 import { ClockIds } from "../lib/ids.ts";
@@ -68,7 +69,8 @@ export async function* openSampleServer(parts: SampleParts): AsyncGenerator<unde
   const authenticator = new Authenticator({ ...services, throttle: new Throttle(Infinity, system) } as never);
   const kernel = {
     ...{ services, authenticator, consoleProject: sampleProject.urlName, decoders: parts.decoders },
-    ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), ...memoryOf(usualBounds, metrics) },
+    ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), sends: new SendBatch() },
+    ...memoryOf(usualBounds, metrics),
   } as Kernel & Authenticators;
   for (const route of routes.filter(({ path }) => requestedPaths.test(path))) {
     addRoutes(http, kernel, [{ ...route, versions: ["0.5"] }]);

@@ -186,11 +186,14 @@ export function dataFrameResponse(
 /** The bytes of one chunk, about. Between two chunks the event loop can serve other requests. */
 const chunkBytes = limits.responseChunkBytes;
 /**
- * The buffers of responses. A buffer is sent once it has `chunkBytes`, and has space for the rows of one more
- * step.
+ * The buffers of responses. Those of short ones are small, as many of these wait to be sent together. A
+ * buffer is sent once it has `chunkBytes`; it has space for the rows of one more step.
  */
 export const datapointBuffers = () => ({
-  datapoints: new BufferPool({ bytesMin: 2 * chunkBytes, idleBytesMax: 12 * 2 ** 20 }),
+  datapoints: new BufferPool({
+    ...{ bytesMin: 2 * chunkBytes, idleBytesMax: 12 * 2 ** 20 },
+    shortBytes: limits.sendTogetherBytesMax,
+  }),
   numberRows: new NumberRows(),
 });
 
