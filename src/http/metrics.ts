@@ -102,7 +102,7 @@ export function createMetrics({ ofProcess = true } = {}): Metrics {
  * Measures every request until its response was sent or broken off, labelled with the pattern of its route
  * and never with its path. A request without a route, such as one with a method that its path does not serve,
  * is labelled "none". Call it when the request begins. A listener costs less than Fastify's hook for sent
- * responses, and hears of those that were broken off.
+ * responses, and also runs for those that were broken off.
  */
 export function measureRequest(
   durations: RequestDurations,

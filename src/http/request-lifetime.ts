@@ -11,8 +11,8 @@ export class ClientGone extends Error {
 }
 
 /**
- * Of a response that was not sent whole: its client disconnected, or received nothing for too long. Only the
- * metrics see this status: closed connections do not count as server errors.
+ * The status of a response that was not sent whole, for whatever reason. Only the metrics see it: closed
+ * connections do not count as server errors.
  */
 export const brokenOffStatus = 499;
 

@@ -235,7 +235,7 @@ test("clients that do not read hold no more than the budget, and are cut off", a
   const page = (await (await patient).json()) as { data: { items: unknown[] } };
   assert.equal(page.data.items.length, 500, "a client that reads waits for them, and is served");
   // The budget may be free for an instant while some have not begun.
-  await until(async () => (await brokenOff()) === before + sockets.length, "each is cut off");
+  await until(async () => (await brokenOff()) >= before + sockets.length, "each is cut off");
   assert.equal(await freeBytes(), budgetBytes, "all of it is free again");
   for (const socket of sockets) socket.resume();
   await until(() => sockets.every(({ closed }) => closed), "each connection is closed");

@@ -53,19 +53,25 @@ export class PaletteQuery {
       target.setSelectionRange(target.value.length, target.value.length);
     };
     addEventListener("focusin", onFocus, options);
-    addEventListener("pointerdown", end, options);
+    const onPointer = () => {
+      end();
+      this.enter(false);
+    };
+    addEventListener("pointerdown", onPointer, options);
     addEventListener("keydown", (event) => this.#take(event, end), options);
   };
 
   #take(event: KeyboardEvent, end: () => void): void {
-    const { key, ctrlKey, altKey, metaKey } = event;
+    const { key, repeat, ctrlKey, altKey, metaKey } = event;
+    if (key !== "Enter") this.enter(false);
     const isLetter = key.length === 1 && (event.getModifierState("AltGraph") || !(ctrlKey || altKey));
     if (metaKey || !(isLetter || ["Backspace", "Enter", "Escape"].includes(key))) return;
     event.preventDefault();
     event.stopPropagation();
     if (isLetter) this.set(this.#text + key);
     if (key === "Backspace") this.set(this.#text.slice(0, -1));
-    if (key === "Enter") this.enter(true);
+    // A repeated Enter is still the one that opened the palette, by its button.
+    if (key === "Enter" && !repeat) this.enter(true);
     if (key !== "Escape") return;
     end();
     this.set("");
