@@ -227,7 +227,7 @@ const sharedMemory = (): SharedMemory => ({
 
 const boundsOfRequests = (system: System, bounds: ResponseBounds, metrics: Metrics) => ({
   ...{ keyUses: new KeyUses(system), decoders: new JsonDecoders(), readTurns: openReadTurns(metrics) },
-  sends: new SendBatch(),
+  sendBatch: new SendBatch(),
   ...memoryOf(bounds, metrics),
 });
 

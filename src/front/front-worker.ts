@@ -130,7 +130,7 @@ async function start(begin: FrontStart): Promise<void> {
       decoders: new JsonDecoders(),
       linesBytesMax: limits.frontLinesBytesMax,
       readTurns,
-      sends: new SendBatch(),
+      sendBatch: new SendBatch(),
       ...memoryOf(usualBounds, metrics, threads),
     },
   };

@@ -46,7 +46,7 @@ function addOpenRoute(http: FastifyInstance, kernel: Kernel & Authenticators, ro
     send: ({ reply, lifetime }, response) =>
       "cookies" in response
         ? sendToBrowser(reply, response)
-        : sendResponse(reply, response, { lifetime, sends: kernel.sends }),
+        : sendResponse(reply, response, { lifetime, sendBatch: kernel.sendBatch }),
   });
 }
 

@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { noAudit } from "../../test/support/audit.ts";
 import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
+import { FairTurns } from "../lib/fair-turns.ts";
 import { none } from "../lib/not-covered.ts";
 import { JsonDecoders } from "../rest/json.ts";
 import { boundlessDisk } from "../storage/disk-space.ts";
@@ -13,7 +14,7 @@ import { noTracing } from "../tracing/tracing.ts";
 import { bodyBuffers } from "./body.ts";
 import { MemoryBudget } from "./memory-budget.ts";
 import { createMetrics } from "./metrics.ts";
-import { addEndpoint, type Endpoint } from "./pipeline.ts";
+import { addEndpoint, type Client, type Endpoint } from "./pipeline.ts";
 import { sourceOf } from "./project-access.ts";
 import type { Protocol } from "./protocol.ts";
 import { usualDeadlines } from "./request-lifetime.ts";
@@ -36,7 +37,17 @@ const passed = (request: { readonly url: string }, stage: string): void => {
   if (request.url.includes(`stop=${stage}`)) throw fail("forbidden", { acl: "assetsAcl", action: "READ" });
 };
 
-const endpointAt = (url: string): Endpoint<{ client: string }, string, string, string> => ({
+/** The stage before each time that the pipeline told the batch of work, and whether that may be long. */
+const works: (readonly [stage: string | undefined, mayBeLong: boolean])[] = [];
+
+class RecordingBatch extends SendBatch {
+  override beforeWork(work: { readonly mayBeLong: boolean }): void {
+    works.push([stages.at(-1), work.mayBeLong]);
+    super.beforeWork(work);
+  }
+}
+
+const endpointAt = (url: string): Endpoint<Client, string, string, string> => ({
   method: "POST",
   url,
   admit(request) {
@@ -87,18 +98,26 @@ before(async () => {
     authenticator: undefined as never,
     keyUses: undefined as never,
     readTurns: undefined as never,
-    sends: new SendBatch(),
+    sendBatch: new RecordingBatch(),
     decoders: new JsonDecoders(),
     bodies: { budget: new MemoryBudget(sizes), buffers: bodyBuffers() },
     responses: new MemoryBudget(sizes),
     deadlines: usualDeadlines,
   };
   for (const url of ["/plain/a", "/other/a"]) addEndpoint(http, kernel, endpointAt(url));
+  const turns = new FairTurns(0);
+  const read = endpointAt("/plain/read");
+  addEndpoint(http, kernel, {
+    ...read,
+    effect: "read",
+    admit: async (request, audit) => ({ ...(await read.admit(request, audit)), turn: turns.of("somebody") }),
+  });
   base = await http.listen({ port: 0, host: "127.0.0.1" });
 });
 after(() => http.close());
 beforeEach(() => {
   stages.length = 0;
+  works.length = 0;
   isFull = false;
 });
 
@@ -124,6 +143,21 @@ test("a refusal keeps all later stages from running", async () => {
   stages.length = 0;
   assert.equal((await post("/plain/a")).status, 503);
   assert.deepEqual(stages, ["admit", "disk"]);
+});
+
+test("responses that wait are sent before a write, which may be long", async () => {
+  await post("/plain/a");
+  assert.deepEqual(works[0], [undefined, true]);
+  assert.deepEqual(works.slice(1), [["handle", false]]);
+});
+
+test("the time that responses wait is checked before a read and whenever it resumes", async () => {
+  await post("/plain/read");
+  assert.deepEqual(works, [
+    [undefined, false],
+    ["decode", false],
+    ["handle", false],
+  ]);
 });
 
 test("each protocol writes errors in its own format", async () => {

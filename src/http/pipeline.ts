@@ -25,7 +25,7 @@ export interface Kernel {
   /** Reads take their turns on this thread, so that writes do not wait for many of them. */
   readonly readTurns: FairTurns;
   /** Short responses of this thread are sent together. */
-  readonly sends: SendBatch;
+  readonly sendBatch: SendBatch;
   /** For the bodies of all requests in progress. */
   readonly bodies: BodyMemory;
   /** For all responses in progress. */
@@ -88,9 +88,10 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
   kernel: Kernel,
   endpoint: Endpoint<Admitted, Input, Body, Result>,
 ): void {
+  const { sendBatch } = kernel;
   // A stage returns a promise only if it has to wait. Few requests wait before their handler.
   const serve = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    kernel.sends.beforeWork({ isShort: endpoint.effect === "read" });
+    sendBatch.beforeWork({ mayBeLong: endpoint.effect !== "read" });
     const audit = new RequestAudit(kernel.services.audit, endpoint.audit, request);
     try {
       const admitted = await endpoint.admit(request, audit);
@@ -103,7 +104,10 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
       );
       if (endpoint.isTransfer) request.raw.setTimeout(transferDeadlines.idleMs, () => request.raw.destroy());
       const waiting = turnOf(admitted, lifetime);
-      if (waiting) await waiting;
+      if (waiting) {
+        await waiting;
+        sendBatch.beforeWork({ mayBeLong: false });
+      }
       const exchange: Exchange<Admitted, Input> = { request, reply, admitted, input, lifetime, audit };
       const body = await endpoint.readBody(exchange, receiverOf(kernel, exchange));
       const begun = audit.begin(body);
@@ -115,6 +119,8 @@ export function addEndpoint<Admitted extends Client, Input, Body, Result>(
       const result = await lifetime.within(handled);
       const waitingToSend = turnOf(admitted, lifetime);
       if (waitingToSend) await waitingToSend;
+      // Other requests may have been served since the one of this response was handled.
+      sendBatch.beforeWork({ mayBeLong: false });
       return await endpoint.send(exchange, result);
     } catch (problem) {
       await audit.failed(problem);

@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { get } from "node:http";
 import { Readable } from "node:stream";
 import { after, before, test } from "node:test";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
@@ -19,6 +20,7 @@ import type { Services } from "../context.ts";
 import { fail } from "../errors.ts";
 import { ClockIds } from "../lib/ids.ts";
 import { realSystem as system } from "../lib/system.ts";
+import { limits } from "../limits.ts";
 import { cursorSigner } from "../query/cursor.ts";
 import { dataSchema } from "../rest/envelope.ts";
 import { JsonDecoders } from "../rest/json.ts";
@@ -38,6 +40,38 @@ import { createHttp } from "./server.ts";
 
 let streaming = new Readable();
 let waitedFor: AbortSignal | undefined;
+
+const csvOf = (length: number) => ({ contentType: "text/csv", bytes: Buffer.alloc(length, "a") });
+
+let other: (() => void) | undefined;
+
+/**
+ * Responds when a second request has come, so that both responses are ready in one turn of the event loop.
+ */
+async function respondInPairs(response: RouteResponse): Promise<RouteResponse> {
+  if (other) other();
+  else await new Promise<void>((resolve) => (other = resolve));
+  other = undefined;
+  return response;
+}
+
+/** Whether each of the short responses waited for others. */
+const waits: boolean[] = [];
+/** Runs while a response waits. */
+let whileWaiting: (() => Promise<void>) | undefined;
+/** How often the memory of a response was released. */
+let releases = 0;
+/** The bytes of responses that were sent. */
+const sentBytes: unknown[] = [];
+
+class RecordingBatch extends SendBatch {
+  override turnToSend(): Promise<void> | undefined {
+    const waiting = whileWaiting ? whileWaiting() : super.turnToSend();
+    waits.push(waiting !== undefined);
+    return waiting;
+  }
+}
+const sendBatch = new RecordingBatch();
 
 const probe = (
   path: string,
@@ -73,6 +107,15 @@ const routes = [
     stream: Readable.from(["a\n".repeat(5_000), "b\n"]),
   })),
   probe("/bytes", async () => ({ contentType: "application/protobuf", bytes: Buffer.from([1, 2, 3]) })),
+  probe("/pair", () => respondInPairs({ contentType: "text/csv", bytes: Buffer.from("a") })),
+  probe("/longest-short", async () => csvOf(limits.sendTogetherBytesMax)),
+  probe("/long", async () => csvOf(limits.sendTogetherBytesMax + 1)),
+  probe("/compressible", async () => csvOf(limits.compressionBytesMin)),
+  probe("/incompressible", async () => csvOf(limits.compressionBytesMin - 1)),
+  probe("/held", async (signal) => {
+    waitedFor = signal;
+    return { ...csvOf(1), release: () => (releases += 1) };
+  }),
   probe("/waiting", async (signal) => {
     waitedFor = signal;
     await once(signal, "abort");
@@ -137,15 +180,21 @@ before(async () => {
   };
   const sizes = { sharedBytes: 2 ** 20, clientBytes: 2 ** 20, reserveBytes: 2 ** 20, uncountedBytes: 1024 };
   const bodies = { budget: new MemoryBudget(sizes), buffers: bodyBuffers() };
-  const responses = new MemoryBudget(sizes);
-  const [readTurns, sends] = [openReadTurns(createMetrics()), new SendBatch()];
+  const [readTurns, responses] = [openReadTurns(createMetrics()), new MemoryBudget(sizes)];
   const sharing = { keyUses: new KeyUses(system), decoders: new JsonDecoders(), bodies, responses };
-  const kernel = { services, authenticator, ...sharing, readTurns, sends, deadlines: usualDeadlines };
+  const kernel = { services, authenticator, ...sharing, readTurns, sendBatch, deadlines: usualDeadlines };
+  recordSentBytes();
   addRoutes(http, kernel, routes);
   base = `${await http.listen({ port: 0, host: "127.0.0.1" })}/api/0.5/projects/demo`;
   headers = { "api-key": key };
 });
 after(() => http.close());
+
+function recordSentBytes(): void {
+  http.addHook("onSend", async (_request, _reply, payload) => {
+    if (Buffer.isBuffer(payload)) sentBytes.push(payload);
+  });
+}
 
 test("a server error tells the caller only the request id, and the log everything", async () => {
   const response = await fetch(`${base}/fault`, { headers });
@@ -206,4 +255,60 @@ test("HEAD of a stream ends it", async () => {
   const response = await fetch(`${base}/endless`, { method: "HEAD", headers });
   assert.equal(response.status, 200);
   if (!streaming.destroyed) await once(streaming, "close");
+});
+
+/** Requests a path without gzip, or with. Returns the length of the response. */
+async function lengthOf(path: string, encoding = "identity"): Promise<number> {
+  const response = await fetch(base + path, { headers: { ...headers, "accept-encoding": encoding } });
+  return (await response.arrayBuffer()).byteLength;
+}
+
+/** Whether each short response waits that these requests get. */
+async function waitsOf(request: () => Promise<unknown>): Promise<readonly boolean[]> {
+  waits.length = 0;
+  await request();
+  return [...waits];
+}
+
+test("short responses of one turn wait for each other, and a longer one for none", async () => {
+  const pair = () => Promise.all([lengthOf("/pair"), lengthOf("/pair")]);
+  assert.deepEqual(await waitsOf(pair), [false, true]);
+  assert.deepEqual(await waitsOf(pair), [true, true]);
+  assert.deepEqual(await waitsOf(() => lengthOf("/longest-short")), [true]);
+  await pair();
+  assert.deepEqual(await waitsOf(() => lengthOf("/long")), []);
+  assert.equal(await lengthOf("/long"), limits.sendTogetherBytesMax + 1);
+});
+
+test("a response that gzip compresses does not wait", async () => {
+  assert.deepEqual(await waitsOf(() => lengthOf("/compressible", "gzip")), []);
+  assert.equal((await waitsOf(() => lengthOf("/compressible"))).length, 1);
+  assert.equal((await waitsOf(() => lengthOf("/incompressible", "gzip"))).length, 1);
+});
+
+test("a client that leaves while its response waits frees the memory of the response once", async () => {
+  const begun = Promise.withResolvers<void>();
+  const sending = Promise.withResolvers<void>();
+  whileWaiting = () => {
+    begun.resolve();
+    return sending.promise;
+  };
+  const faults = logged.length;
+  const request = get(`${base}/held`, { headers });
+  request.on("error", () => {});
+  request.on("response", () => begun.reject(new Error("the response did not wait")));
+  await begun.promise;
+  const left = once(waitedFor!, "abort");
+  request.destroy();
+  await left;
+  whileWaiting = undefined;
+  sentBytes.length = 0;
+  sending.resolve();
+  await turnOfTheLoop();
+  assert.equal(releases, 1);
+  assert.deepEqual(sentBytes, [], "other responses may use the memory");
+  assert.deepEqual(
+    logged.slice(faults).filter((line) => line.includes('"level":50')),
+    [],
+  );
 });

@@ -72,7 +72,7 @@ function addRoute(
       if (status === 201) reply.header("Location", locationOf(request, route, response));
       const next = nextLinkOf(kernel.services, request, { route, response });
       if (next !== undefined) reply.header("Link", `<${next}>; rel="next"`);
-      return sendResponse(reply.code(status), response, { lifetime, sends: kernel.sends });
+      return sendResponse(reply.code(status), response, { lifetime, sendBatch: kernel.sendBatch });
     },
   });
 }

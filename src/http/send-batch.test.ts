@@ -17,18 +17,18 @@ beforeEach(() => {
 
 /** Sends it when the batch says so. */
 async function send(name: string): Promise<void> {
-  const waiting = batch.next();
+  const waiting = batch.turnToSend();
   if (waiting) await waiting;
   sent.push(name);
 }
 
-/** Makes it probable that further responses follow the first one of a turn. */
+/** Several responses in one turn: the first one of the next turn waits. */
 async function sendSeveral(): Promise<void> {
   await Promise.all(["a", "b", "c"].map(send));
   sent = [];
 }
 
-/** Runs what waits for microtasks alone. */
+/** Lets pending microtasks run. */
 const microtasks = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 test("the only response of a turn is sent at once, turn after turn", async () => {
@@ -61,7 +61,7 @@ test("a turn with one response alone ends the waiting of the next one", async ()
 test("work that may be long lets the responses go first", async () => {
   await sendSeveral();
   void send("d");
-  batch.beforeWork({ isShort: false });
+  batch.beforeWork({ mayBeLong: true });
   await microtasks();
   assert.deepEqual(sent, ["d"]);
 });
@@ -71,11 +71,24 @@ test("short work lets them go first when they have waited long enough", async ()
   void send("d");
   nowMs = limits.sendTogetherMs / 2;
   void send("e");
-  batch.beforeWork({ isShort: true });
+  batch.beforeWork({ mayBeLong: false });
   await microtasks();
   assert.deepEqual(sent, []);
   nowMs = limits.sendTogetherMs;
-  batch.beforeWork({ isShort: true });
+  batch.beforeWork({ mayBeLong: false });
   await microtasks();
   assert.deepEqual(sent, ["d", "e"]);
+});
+
+test("a response that is ready sends those that have waited long enough, and goes with them", async () => {
+  await sendSeveral();
+  void send("d");
+  nowMs = limits.sendTogetherMs / 2;
+  void send("e");
+  await microtasks();
+  assert.deepEqual(sent, []);
+  nowMs = limits.sendTogetherMs;
+  void send("f");
+  await microtasks();
+  assert.deepEqual(sent, ["d", "e", "f"]);
 });

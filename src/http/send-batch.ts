@@ -1,7 +1,7 @@
-// Sends short responses together. A write to the socket of a process that sleeps wakes it up, which takes the
-// server as long as all of its own work for a short read. The first one of several writes wakes it, and the
-// others find it awake. On two cores, 32 connections of one client got 22 k latest points a second before,
-// and 41 k with this; a proxy on the same machine is such a client, too.
+// Sends short responses together. Writing to a socket wakes the process that reads it. That takes the server
+// as long as a short read. If several responses to one process are written in a row, only the first write has
+// to wake it. On two cores, 32 connections of one client get 34.9 k latest points a second with this, and
+// 19.1 k without; a proxy on the same machine is such a client, too.
 import { limits } from "../limits.ts";
 
 /**
@@ -21,23 +21,30 @@ export class SendBatch {
   }
 
   /**
-   * Call when a response is ready. Returns undefined if it may be sent at once, as the first one if there was
-   * no other one in the last turn; else a promise of the time to send it.
+   * Call when a response is ready. Returns undefined if the response may be sent at once; otherwise a promise
+   * that resolves when to send it. The first response of a turn may be sent at once if the last turn had only
+   * one.
    */
-  next(): Promise<void> | undefined {
+  turnToSend(): Promise<void> | undefined {
     if (this.#count === 0) setImmediate(this.#endTurn);
     this.#count += 1;
     if (this.#count === 1 && this.#lastCount <= 1) return undefined;
     if (this.#waiting.length === 0) this.#sinceMs = this.#nowMs();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
+    if (this.#waiting.length > 1) this.#sendIfDue();
     return promise;
   }
 
   /** Call before other work. All responses are sent if it may be long, or if they have waited long enough. */
-  beforeWork({ isShort }: { readonly isShort: boolean }): void {
+  beforeWork({ mayBeLong }: { readonly mayBeLong: boolean }): void {
     if (this.#waiting.length === 0) return;
-    if (!isShort || this.#nowMs() - this.#sinceMs >= limits.sendTogetherMs) this.#send();
+    if (mayBeLong) this.#send();
+    else this.#sendIfDue();
+  }
+
+  #sendIfDue(): void {
+    if (this.#nowMs() - this.#sinceMs >= limits.sendTogetherMs) this.#send();
   }
 
   readonly #endTurn = (): void => {

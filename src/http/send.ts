@@ -9,24 +9,34 @@ import type { SendBatch } from "./send-batch.ts";
 
 interface Sending {
   readonly lifetime: RequestLifetime;
-  readonly sends: SendBatch;
+  readonly sendBatch: SendBatch;
 }
 
 /** Sends the result of a handler. Then the deadlines of responses apply. */
 export function sendResponse(
   reply: FastifyReply,
   result: RouteResponse,
-  { lifetime, sends }: Sending,
+  { lifetime, sendBatch }: Sending,
 ): FastifyReply | Promise<FastifyReply> {
   const chunks = inChunks(result);
   if (chunks) return chunks.then((response) => send(reply, response, lifetime));
-  if (!isShort(result)) return send(reply, result, lifetime);
-  const waiting = sends.next();
-  return waiting ? waiting.then(() => send(reply, result, lifetime)) : send(reply, result, lifetime);
+  const waiting = isShort(reply, result) ? sendBatch.turnToSend() : undefined;
+  return waiting ? waiting.then(() => sendLater(reply, result, lifetime)) : send(reply, result, lifetime);
 }
 
-const isShort = (result: RouteResponse): boolean =>
-  "bytes" in result && result.bytes.length <= limits.sendTogetherBytesMax;
+/** A response that gzip compresses does not count: most are written later, when another thread is done. */
+const isShort = ({ request }: FastifyReply, result: RouteResponse): boolean =>
+  "bytes" in result &&
+  result.bytes.length <= limits.sendTogetherBytesMax &&
+  (result.bytes.length < limits.compressionBytesMin || !request.headers["accept-encoding"]?.includes("gzip"));
+
+/** If the client left meanwhile, only the memory of the response is released. */
+function sendLater(reply: FastifyReply, response: RouteResponse, lifetime: RequestLifetime): FastifyReply {
+  const { signal } = lifetime;
+  if (!signal.aborted) return send(reply, response, lifetime);
+  if ("release" in response) response.release?.();
+  throw signal.reason;
+}
 
 function send(reply: FastifyReply, response: RouteResponse, lifetime: RequestLifetime): FastifyReply {
   const sent = start(reply, response, lifetime);

@@ -9,7 +9,7 @@ interface PoolBounds {
 }
 
 export class BufferPool {
-  /** No buffer is smaller, but those of at most `shortBytes`. */
+  /** No buffer is smaller, except short ones. */
   readonly bytesMin: number;
   readonly #shortBytes: number;
   readonly #idleBytesMax: number;

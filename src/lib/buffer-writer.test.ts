@@ -34,6 +34,30 @@ test("chunks keep their bytes until they are released, and their memory is used 
   assert.equal(three.toString(), long("d"), "the bytes of other writers are unchanged");
 });
 
+test("the second chunk of a long response takes one buffer and copies nothing", () => {
+  const pool = new BufferPool({ bytesMin, idleBytesMax: 2 * bytesMin, shortBytes: bytesMin / 2 });
+  const writer = new BufferWriter(pool);
+  writer.string(long("a"));
+  assert.equal(writer.bytes.length, bytesMin / 2, "a response may be short");
+  writer.string(long("b"));
+  assert.equal(writer.bytes.length, bytesMin);
+  writer.takeWritten();
+  writer.string(long("c"));
+  const { buffer } = writer.bytes;
+  writer.string(long("d"));
+  assert.equal(writer.takeWritten().toString(), long("c") + long("d"));
+  assert.equal(buffer.byteLength, bytesMin);
+});
+
+test("after a chunk of long strings, the next one takes a buffer of the usual size", () => {
+  const writer = new BufferWriter(openPool());
+  writer.string(long("a").repeat(8));
+  assert.equal(writer.bytes.length, 4 * bytesMin);
+  writer.takeWritten();
+  writer.string(long("b"));
+  assert.equal(writer.bytes.length, bytesMin);
+});
+
 test("a write that fails returns all memory of its writer, what it has not finished included", async () => {
   const pool = openPool();
   const used: ArrayBufferLike[] = [];

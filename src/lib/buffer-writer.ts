@@ -84,7 +84,10 @@ export class BufferWriter {
   /** The position of the next byte. */
   at = 0;
   readonly #pool: BufferPool | undefined;
-  /** The size of the buffer that was taken last: the next one of a long response need not grow to it. */
+  /**
+   * The size of the last chunk's buffer: the next one of a long response need not grow to it. At most the
+   * `bytesMin` of the pool, so that one long chunk does not make all later ones as large.
+   */
   #lastBytes = 0;
   /** Whether `bytes` belongs to the pool. */
   #isPooled = false;
@@ -144,7 +147,7 @@ export class BufferWriter {
   takeWritten(): Buffer {
     const written = this.bytes.subarray(0, this.at);
     if (this.#isPooled && this.#taken.length < releasedMax) this.#taken.push(written);
-    this.#lastBytes = this.bytes.length;
+    this.#lastBytes = Math.min(this.bytes.length, this.#pool?.bytesMin ?? 0);
     this.bytes = noBytes;
     this.view = viewOfNoBytes;
     this.#isPooled = false;

@@ -114,17 +114,18 @@ export const requestsLimits = {
   readSliceMs: limit(
     2,
     "ms",
-    "The time that all reads together have in each turn of the event loop. Then other requests run.",
+    "The time that all reads together have in each turn of the event loop. Then other requests run. " +
+      "Sending the responses comes on top.",
   ),
   sendTogetherMs: limit(
     0.5,
     "ms",
-    "How long a short response of datapoints waits for others, to be sent with them.",
+    "How long a short response waits for others, to be sent with them. Work that is running then ends first.",
   ),
   sendTogetherBytesMax: limit(
     64 * 2 ** 10,
     "bytes",
-    "A longer response of datapoints is sent at once: it keeps its memory while it waits.",
+    "A longer response of datapoints is sent at once, because a response that waits keeps its memory.",
   ),
   pathSegmentBytesMax: limit(12_288, "bytes", "One path segment, such as a series name, before decoding."),
   headBytesMax: limit(

@@ -69,7 +69,7 @@ export async function* openSampleServer(parts: SampleParts): AsyncGenerator<unde
   const authenticator = new Authenticator({ ...services, throttle: new Throttle(Infinity, system) } as never);
   const kernel = {
     ...{ services, authenticator, consoleProject: sampleProject.urlName, decoders: parts.decoders },
-    ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), sends: new SendBatch() },
+    ...{ keyUses: new KeyUses(system), readTurns: openReadTurns(metrics), sendBatch: new SendBatch() },
     ...memoryOf(usualBounds, metrics),
   } as Kernel & Authenticators;
   for (const route of routes.filter(({ path }) => requestedPaths.test(path))) {
