@@ -108,7 +108,7 @@ export function measureRequest(
   durations: RequestDurations,
   request: FastifyRequest,
   { raw }: FastifyReply,
-  isCounted: () => boolean = () => true,
+  isCounted: () => boolean,
 ): void {
   const startMs = performance.now();
   raw.on("close", () => {

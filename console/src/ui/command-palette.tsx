@@ -33,7 +33,7 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
   const groups = found.filter(({ actions }) => actions.length > 0);
   const areFound = records.areFound && transformations.areFound && searched === text.trim();
   const onKeyDownCapture = useOpenOnEnter(query, { groups, areFound });
-  const none = areFound ? "Nothing is called that" : "Searching…";
+  const { hasFailed } = records;
   return (
     <Spotlight
       actions={groups}
@@ -42,7 +42,7 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
       filter={(_, actions) => actions}
       shortcut={null}
       onSpotlightClose={() => query.enter(false)}
-      nothingFound={text.trim() === "" ? "Type a name" : records.hasFailed ? "The search failed" : none}
+      nothingFound={text.trim() === "" ? "Type a name" : noHitsText({ areFound, hasFailed })}
       scrollable
       maxHeight="60vh"
       searchProps={{
@@ -54,6 +54,12 @@ export function CommandPalette({ query }: { query: PaletteQuery }) {
       }}
     />
   );
+}
+
+/** Says why the palette shows no hits of a text. */
+function noHitsText({ areFound, hasFailed }: { readonly areFound: boolean; readonly hasFailed: boolean }) {
+  if (hasFailed) return "The search failed";
+  return areFound ? "Nothing is called that" : "Searching…";
 }
 
 /** A hit with this mark. The palette marks the selected hit in the page only. */
