@@ -1,8 +1,8 @@
 // Converts open JSON data to and from OData: annotates types that JSON does not show, and encodes names
 // that are not identifiers (docs/reference/odata.md#open-members).
 import { fail } from "../errors.ts";
-import { parseJson } from "../lib/json.ts";
 import { JsonText } from "../lib/json-reader.ts";
+import { elementsIn, membersIn, type ValueSpan } from "../lib/json-text.ts";
 import { limits } from "../limits.ts";
 import { type OpenComplexType, typeNameOf } from "./model.ts";
 import { decodeName, encodeName } from "./names.ts";
@@ -58,8 +58,8 @@ function elementType(value: unknown, type: OpenComplexType): string | undefined 
 }
 
 /**
- * The open object of an inserted entity as JSON. Returns it as it was sent if nothing in it needs decoding;
- * otherwise removes control information and decodes the names. An absent object is `{}`.
+ * The open object of an inserted entity as JSON: without control information, and with decoded names.
+ * Values stay as they were sent, so that numbers keep their digits. An absent object is `{}`.
  */
 export function plainData(sent: unknown, name: string): string {
   if (sent === undefined) return "{}";
@@ -71,12 +71,19 @@ export function plainData(sent: unknown, name: string): string {
     throw fail("key-invalid", {
       problem: `${name} holds more than ${limit} characters, with annotations or encoded names among them`,
     });
-  return JSON.stringify(decoded(parseJson(text)));
+  return decodedValue(text, { start: 0, end: text.length });
 }
 
-function decoded(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(decoded);
-  if (typeof value !== "object" || value === null) return value;
-  const members = Object.entries(value).filter(([name]) => !name.includes("@"));
-  return Object.fromEntries(members.map(([name, one]) => [decodeName(name), decoded(one)]));
+function decodedValue(text: string, { start, end }: ValueSpan): string {
+  if (text[start] === "[")
+    return `[${elementsIn(text, start)
+      .map((one) => decodedValue(text, one))
+      .join(",")}]`;
+  if (text[start] !== "{") return text.slice(start, end);
+  const members = membersIn(text, start).filter(({ name }) => !name.includes("@"));
+  const decoded = members.map(({ name, valueStart, end }) => {
+    const value = decodedValue(text, { start: valueStart, end });
+    return `${JSON.stringify(decodeName(name))}:${value}`;
+  });
+  return `{${decoded.join(",")}}`;
 }

@@ -159,6 +159,33 @@ test("inserts: a database, a table and rows, returned with the entity or without
   assert.ok((await server.ask("GET /raw/new/t/e")).text.includes('{"a.b":1,"c":2}'));
 });
 
+test("an insert keeps values as sent beside annotations and encoded names", async () => {
+  const data =
+    '"mail":"a@b.c","long":12345678901234567890,"f":1.0,"big":1e400,"n@odata.type":"#Int64","n":1.50,' +
+    '"list":[{"@odata.type":"#x","a_x002E_b":[1.0,"]"]}, 2.0],"7":1,"3":2,"7":3';
+  const path = "Raw('plant')/Tables('empty')/Rows";
+  assert.equal((await ask(path, post(`{"Key":"k","RawData":{${data}}}`))).status, 201);
+  const { text } = await server.ask("GET /raw/plant/empty/k");
+  const kept =
+    '"mail":"a@b.c","long":12345678901234567890,"f":1.0,"big":1e400,"n":1.50,' +
+    '"list":[{"a.b":[1.0,"]"]},2.0],"7":1,"3":2,"7":3';
+  assert.ok(text.includes(`"columns":{${kept}}`), text);
+});
+
+test("of concurrent inserts with one key, one is done and the others are refused", async () => {
+  const inserts: [path: string, body: (at: number) => object][] = [
+    ["Raw", () => ({ Database: "race" })],
+    ["Raw('race')/Tables", () => ({ Table: "t" })],
+    ["Raw('race')/Tables('t')/Rows", (at) => ({ Key: "k", RawData: { at } })],
+  ];
+  for (const [path, body] of inserts) {
+    const responses = await Promise.all(Array.from({ length: 10 }, (_, at) => ask(path, post(body(at)))));
+    const statuses = responses.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, ...Array(9).fill(409)], path);
+  }
+  await server.ask("POST /raw/delete?recursive=true", { items: [{ dbName: "race" }] });
+});
+
 test("inserts that cannot be are refused, and nothing is there afterwards", async () => {
   const path = "Raw('plant')/Tables('pumps')/Rows";
   await refused(path, 409, "EntityExists", post({ Key: "p-00", RawData: { rpm: -1 } }));

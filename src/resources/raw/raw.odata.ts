@@ -23,13 +23,13 @@ import { filteredCount, filteredItems, filteredPage } from "../../query/memory-f
 import type { Page, PageQuery } from "../../query/page.ts";
 import {
   countDatabases,
-  createDatabases,
-  createTables,
+  createNewDatabase,
+  createNewTable,
   listDatabases,
   listTables,
   type NamedRecord,
 } from "./raw.ts";
-import { countRows, getRow, listRows, putRows, type RawRow } from "./rows.ts";
+import { countRows, createRow, listRows, type RawRow } from "./rows.ts";
 
 /** A table as an entity. */
 interface TableEntity {
@@ -86,9 +86,7 @@ const databases = entitySet<NamedRecord>({
   position: ({ name }) => [name],
   async insert(ctx, { body }) {
     const name = keyIn(body, "Database", limits.nameLengthMax);
-    const { items } = await listDatabases(ctx, { limit: 1 }, oneOf("name", [name]));
-    if (items.length > 0) throw fail("entity-exists", { what: `database ${name}` });
-    await createDatabases(ctx, [name]);
+    await createNewDatabase(ctx, name);
     return { name };
   },
 });
@@ -169,10 +167,9 @@ const tables = entitySet<TableEntity>({
     const parent =
       (container as NamedRecord | undefined)?.name ?? keyIn(body, "Database", limits.nameLengthMax);
     const name = keyIn(body, "Table", limits.nameLengthMax);
-    const { items } = await listTables(ctx, parent, { limit: 1 }, oneOf("name", [name]));
-    if (items.length > 0) throw fail("entity-exists", { what: `table ${name} in ${parent}` });
-    await createTables(ctx, parent, { tables: [{ name }], ensureParent: false });
-    return { database: parent, table: name };
+    const place = { database: parent, table: name };
+    await createNewTable(ctx, place);
+    return place;
   },
 });
 
@@ -264,10 +261,7 @@ async function insert(ctx: RequestContext, { body, container }: EntityInsert): P
     throw fail("key-invalid", {
       problem: `RawData holds more than ${limits.rawColumnsLengthMax} characters`,
     });
-  const existing = await countRows(ctx, place, oneOf("key", [key]));
-  if (existing > 0) throw fail("entity-exists", { what: `row ${key} in ${place.table}` });
-  await putRows(ctx, place, { rows: [{ key, columns }], ensureParent: false });
-  return { ...place, ...(await getRow(ctx, place, key)) };
+  return { ...place, ...(await createRow(ctx, place, { key, columns })) };
 }
 
 /** The name or key of the inserted entity. */

@@ -15,6 +15,8 @@ import {
   ensureTables,
   existingDatabases,
   existingTables,
+  refuseExistingDatabase,
+  refuseExistingTable,
   type TableInput,
   type TableName,
 } from "./tables.ts";
@@ -57,6 +59,15 @@ export async function countDatabases(ctx: RequestContext, condition: Filter): Pr
 export async function createDatabases(ctx: RequestContext, names: readonly string[]): Promise<void> {
   permittedRecords(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.projectId, (tx) => ensureDatabases(ctx, tx, names));
+}
+
+/** Creates a database. Refuses (409) one that exists. */
+export async function createNewDatabase(ctx: RequestContext, name: string): Promise<void> {
+  permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    await refuseExistingDatabase(tx, name);
+    await ensureDatabases(ctx, tx, [name]);
+  });
 }
 
 /**
@@ -132,6 +143,16 @@ export async function createTables(
       ? await ensureDatabases(ctx, tx, [database])
       : await existingDatabases(tx, permitted, [database]);
     await ensureTables(ctx, tx, { databaseId: found!.id, tables });
+  });
+}
+
+/** Creates a table. Refuses (404) an unknown database and (409) a table that exists. */
+export async function createNewTable(ctx: RequestContext, { database, table }: TableName): Promise<void> {
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  await ctx.catalog.write(ctx.projectId, async (tx) => {
+    const [parent] = await existingDatabases(tx, permitted, [database]);
+    await refuseExistingTable(tx, parent!, table);
+    await ensureTables(ctx, tx, { databaseId: parent!.id, tables: [{ name: table }] });
   });
 }
 

@@ -33,14 +33,34 @@ export async function putRows(
   const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.projectId, async (tx) => {
     const table = ensureParent ? await ensureTable(ctx, tx, name) : await existingTable(tx, permitted, name);
-    if (rows.length === 0) return;
-    const nowMs = ctx.system.nowMs();
-    const commitNumber = await nextCommit(tx);
-    const records = rows.map(
-      (row): RowRecord => ({ lastUpdatedTime: nowMs, ...row, tableId: table.id, commitNumber }),
-    );
-    await tx.put(rawRowTable, records);
+    await putRecords(ctx, tx, table.id, rows);
   });
+}
+
+/** Writes one row. Refuses (404) an unknown database or table, and (409) a key that exists. */
+export async function createRow(ctx: RequestContext, name: TableName, row: NewRawRow): Promise<RawRow> {
+  const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
+  return ctx.catalog.write(ctx.projectId, async (tx) => {
+    const { id } = await existingTable(tx, permitted, name);
+    const existing = await tx.count(rawRowTable, and(equals("tableId", id), equals("key", row.key)), "key");
+    if (existing > 0) throw fail("entity-exists", { what: `row ${row.key} in ${name.table}` });
+    const [record] = await putRecords(ctx, tx, id, [row]);
+    return record!;
+  });
+}
+
+async function putRecords(
+  ctx: RequestContext,
+  tx: CatalogWriter,
+  tableId: number,
+  rows: readonly NewRawRow[],
+): Promise<RowRecord[]> {
+  if (rows.length === 0) return [];
+  const nowMs = ctx.system.nowMs();
+  const commitNumber = await nextCommit(tx);
+  const records = rows.map((row): RowRecord => ({ lastUpdatedTime: nowMs, ...row, tableId, commitNumber }));
+  await tx.put(rawRowTable, records);
+  return records;
 }
 
 async function nextCommit(tx: CatalogWriter): Promise<number> {

@@ -120,6 +120,22 @@ async function linkTables(
   return after;
 }
 
+/** Refuses (409) a database that exists, visible to the caller or not. */
+export async function refuseExistingDatabase(tx: CatalogReader, name: string): Promise<void> {
+  const found = await databasesNamed(tx, undefined, [name]);
+  if (found.length > 0) throw fail("entity-exists", { what: `database ${name}` });
+}
+
+/** Refuses (409) a table that exists in the database. */
+export async function refuseExistingTable(
+  tx: CatalogReader,
+  { id, name }: DatabaseRecord,
+  table: string,
+): Promise<void> {
+  const found = await tablesNamed(tx, id, [table]);
+  if (found.length > 0) throw fail("entity-exists", { what: `table ${table} in ${name}` });
+}
+
 function databasesNamed(tx: CatalogReader, permitted: Filter | undefined, names: readonly string[]) {
   const filter = and(permitted, oneOf("name", names));
   return tx.find(rawDatabaseTable, { filter, order: byName, page: { limit: names.length } });
