@@ -2,18 +2,23 @@
 
 const plain = /^[\p{L}_][\p{L}\p{Nd}_]{0,127}$/u;
 const escapes = /_x[0-9A-Fa-f]{4}_/g;
+/** The character after an escape may become a code, which begins with `_`. */
+const startOfEscape = /^_x[0-9A-Fa-f]{4}[^A-Za-z0-9]/;
+/** Stands for the empty name, which has no character to encode. */
+const emptyName = "_x_";
 
-/** An identifier for the name: `a.b` becomes `a_x002E_b`. */
+/** An identifier for the name: `a.b` becomes `a_x002E_b`. Different names have different identifiers. */
 export function encodeName(name: string): string {
+  if (name === "") return emptyName;
   if (plain.test(name) && !name.includes("_x")) return name;
   let encoded = "";
   for (let at = 0; at < name.length; at++) {
     const letter = name[at]!;
     const isPlain = at === 0 ? /[\p{L}_]/u.test(letter) : /[\p{L}\p{Nd}_]/u.test(letter);
-    const looksEscaped = letter === "_" && /^_x[0-9A-Fa-f]{4}_/.test(name.slice(at, at + 7));
+    const looksEscaped = letter === "_" && (name === emptyName || startOfEscape.test(name.slice(at, at + 7)));
     encoded += isPlain && !looksEscaped ? letter : codeOf(letter);
   }
-  return encoded === "" ? "_" : encoded;
+  return encoded;
 }
 
 const codeOf = (letter: string): string =>
@@ -26,4 +31,6 @@ export function pathWithKey(base: string, key: string, navigation?: string): str
 }
 
 export const decodeName = (name: string): string =>
-  name.replace(escapes, (code) => String.fromCharCode(Number.parseInt(code.slice(2, 6), 16)));
+  name === emptyName
+    ? ""
+    : name.replace(escapes, (code) => String.fromCharCode(Number.parseInt(code.slice(2, 6), 16)));
