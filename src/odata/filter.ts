@@ -218,9 +218,11 @@ class Translation {
     throw notServed(`The path ${names.join("/")}`, at + variable!.length);
   }
 
+  /** Conditions within `any` and `all` are about elements, so they cannot use a property of the entity. */
   #queryable({ names, at }: PropertyPath): Queryable | "unknown" {
     const { model, type } = this.#context;
     const name = names[0]!;
+    if (this.#variables.size > 0) throw notServed(`The property ${name} within any and all`, at);
     const property = type.properties.find((one) => one.name === name);
     if (property?.queryable) return property.queryable;
     if (property) throw notServed(`Filtering by ${name}`, at);

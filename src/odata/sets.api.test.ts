@@ -176,6 +176,12 @@ test("sequences come with their columns, and are found by them", async () => {
   const filter = "Columns/any(c:c/ExternalId eq 'd' and c/ValueType eq 'STRING')";
   assert.deepEqual(await found(`Sequences?$filter=${filter}`, "Name"), ["other"]);
   assert.deepEqual(await found("Sequences?$filter=Columns/all(c:c/ExternalId eq 'd')", "Name"), ["other"]);
+  for (const outer of [
+    "Name eq 'd'",
+    "c/ExternalId eq 'd' and Name eq 'other'",
+    "Columns/any(d:d/Name eq 'd')",
+  ])
+    await refused(`Sequences?$filter=Columns/any(c:${outer})`, 501, "FilterFeatureNotSupported");
   for (const undeclared of ["c/constructor eq 'x'", "c/Nope eq 'x'", "c/Nope eq 5"])
     assert.deepEqual(await found(`Sequences?$filter=Columns/any(c:${undeclared})`, "Name"), []);
   assert.deepEqual(await found(`Assets('${ids.plant}')/Sequences`, "Name"), ["well log"]);
