@@ -1,4 +1,5 @@
-// The server with the bundle of `npm run build`: its threads store their compiled code, and use it later.
+// The server with the bundle of `npm run build`: its threads store their compiled code, and use it later. It
+// refuses what the server from the sources refuses.
 import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";
@@ -51,4 +52,14 @@ test("a server that stops stores the code of each thread; the next one finds it 
   for (const path of stored()) writeFileSync(join(cache, path), "damage");
   await serve();
   for (const entry of entries) assert.notEqual(readFileSync(join(cache, entry), "utf8"), "damage");
+});
+
+test("an address that is not UTF-8 is refused", { skip }, async () => {
+  const { baseUrl } = await serveMillrace({}, temporaryFolder());
+  for (const path of ["/health?x=%E4", "/odata/v1/projects/default/Assets('%E4')", "/health?x=100%"]) {
+    const response = await fetch(baseUrl + path);
+    const text = await response.text();
+    assert.equal(response.status, 400, text);
+    assert.ok(text.includes("its address has "), text);
+  }
 });

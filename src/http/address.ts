@@ -5,12 +5,16 @@ import { notUtf8At } from "../lib/utf8.ts";
 
 /** The refusal (400) of a path and query that do not decode to UTF-8; undefined when they do. */
 export function addressRefusal(address: string): Failure | undefined {
-  if (!address.includes("%")) return undefined;
+  if (!address.includes("%") || decoded(address) !== undefined) return undefined;
+  return fail("request-malformed", { problem: problemOf(address) });
+}
+
+/** Returns the string, because the bundler removes a call of `decodeURIComponent` whose value is not used. */
+function decoded(address: string): string | undefined {
   try {
-    decodeURIComponent(address);
-    return undefined;
+    return decodeURIComponent(address);
   } catch {
-    return fail("request-malformed", { problem: problemOf(address) });
+    return undefined;
   }
 }
 
