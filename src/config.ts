@@ -10,6 +10,7 @@ import { parseKeep } from "./backup/keep.ts";
 import { isS3Place, placeNamed } from "./backup/place.ts";
 import { StartRefused } from "./data-folder.ts";
 import { isNetwork } from "./lib/address-policy.ts";
+import { withPaths } from "./lib/doc-links.ts";
 import { limits } from "./limits.ts";
 import { problemOfS3Url, type S3Access, s3AccessIn, s3SettingAt } from "./s3-access.ts";
 import {
@@ -394,7 +395,6 @@ function refuseUnknown(given: readonly string[]): void {
   const unknown = given.filter(
     (name) => name.startsWith("MILLRACE_") && !names.includes(name as Name) && !elsewhere.includes(name),
   );
-  if (unknown.length === 0) return;
-  const known = names.map((name) => `  ${name}  ${described[name].meaning}`).join("\n");
-  throw new StartRefused(`Unknown settings: ${unknown.join(", ")}. Known are:\n${known}`);
+  const known = names.map((name) => `  ${name}  ${withPaths(described[name].meaning)}`).join("\n");
+  if (unknown[0]) throw new StartRefused(`Unknown settings: ${unknown.join(", ")}. Known are:\n${known}`);
 }

@@ -216,7 +216,10 @@ test("MILLRACE_ADMIN_KEY is the key, is not printed, and a new one takes its pla
 
 test("settings that are unknown or wrong are refused by name before anything is made", async () => {
   const cases: [environment: Record<string, string>, says: RegExp][] = [
-    [{ MILLRACE_PROT: "1" }, /^Unknown settings: MILLRACE_PROT\. Known are:\n {2}MILLRACE_HOST/],
+    [
+      { MILLRACE_PROT: "1" },
+      /^Unknown settings: MILLRACE_PROT\. Known are:\n {2}MILLRACE_HOST(?![\s\S]*\]\()/,
+    ],
     [{ MILLRACE_PORT: "http" }, /^MILLRACE_PORT must be a number from 0 to 65535, but is "http"/],
     [{ MILLRACE_PROJECT: "-plant" }, /^MILLRACE_PROJECT must be letters, digits and hyphens/],
     [{ MILLRACE_ADMIN_KEY: "too-short" }, /^MILLRACE_ADMIN_KEY must be at least 16 [^"]*blanks$/m],

@@ -1,6 +1,6 @@
 // `millrace export`: a whole project of a running server as one file.
 import { parseArgs } from "node:util";
-import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
+import { exitCodes, keyOf, messageOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
 import { Connection, ServerProblem } from "../client/connection.ts";
 import { count, duration, StatusLine } from "../client/progress.ts";
 import { type ArchiveManifest, BadArchive } from "./format.ts";
@@ -14,7 +14,7 @@ rows. What changes meanwhile may be in it or not. The file gets its name when it
 says what is in it.
 
   --output FILE         the file to make, packed with zstd, or with gzip when its name ends in .gz
-  --server URL          the server (http://127.0.0.1:8787)
+  --server URL          the server (MILLRACE_SERVER, else http://127.0.0.1:8787)
   --key KEY             API key of the project (or the environment variable MILLRACE_KEY)
 
 Ends with 0 when the file is complete, else it makes none: 1 when it was interrupted, 2 when it could not
@@ -32,7 +32,7 @@ export const exportArchive =
     try {
       const { values } = parseArgs({ args: [...words], options: known });
       if (values.output === undefined) throw new UsageError("Name the file to make: --output plant.tar.zst");
-      const target = { server: serverOf(values.server), key: keyOf(values.key, env) };
+      const target = { server: serverOf(values.server, env), key: keyOf(values.key, env) };
       const connection = new Connection(target, abort);
       await connection.login();
       writer = new ArchiveWriter(values.output, connection.project, sections);
@@ -57,7 +57,7 @@ export const exportArchive =
       await writer?.abandon();
       const isStop = problem instanceof Stopped || abort.aborted;
       if (!isStop && !isExpected(problem)) throw problem;
-      output.write(`${isStop ? "Stopped" : (problem as Error).message}\n`);
+      output.write(`${isStop ? "Stopped" : messageOf(problem)}\n`);
       if (writer) output.write("No file was made.\n");
       return writer ? exitCodes.interrupted : exitCodes.notBegun;
     }

@@ -2,7 +2,7 @@
 
 import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
+import { exitCodes, keyOf, messageOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
 import { Connection, ServerProblem } from "../client/connection.ts";
 import { CreateOnce } from "../client/create-once.ts";
 import { Ledger } from "../client/ledger.ts";
@@ -19,7 +19,7 @@ another one. Records get new ids, and all references follow; times of creation a
 itself (its name, its logins, its keys) is left as it is. docs/archive.md says more.
 
   --project NAME        the project to fill, to which the key belongs
-  --server URL          the server (http://127.0.0.1:8787)
+  --server URL          the server (MILLRACE_SERVER, else http://127.0.0.1:8787)
   --key KEY             API key with full rights (or the environment variable MILLRACE_KEY)
   --state FILE          where to note what is restored, to resume from there (<file>.<project>.import.db)
 
@@ -62,7 +62,7 @@ export const importArchive =
       const isExpected =
         problem instanceof UsageError || problem instanceof ServerProblem || problem instanceof BadArchive;
       if (!isExpected && !abort.aborted) throw problem;
-      output.write(`${abort.aborted ? "Aborted" : (problem as Error).message}\n`);
+      output.write(`${abort.aborted ? "Aborted" : messageOf(problem)}\n`);
       if (ledger === undefined || ledger.progress === nothingRestored) {
         ledger?.remove();
         return exitCodes.notBegun;
@@ -83,7 +83,7 @@ function optionsOf(words: readonly string[], env: NodeJS.ProcessEnv) {
   return {
     file,
     project: values.project,
-    server: serverOf(values.server),
+    server: serverOf(values.server, env),
     key: keyOf(values.key, env),
     stateFile: values.state ?? `${file}.${encodeURIComponent(values.project)}.import.db`,
   };

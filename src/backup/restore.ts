@@ -92,7 +92,8 @@ export async function restoreBackup(
 async function makeMarked(folder: string): Promise<void> {
   const mark = join(folder, restoreMarkName);
   const isInterrupted = (await unlessMissing(stat(mark))) !== undefined;
-  if (!isInterrupted && !(await isEmptyFolder(folder))) throw new StartRefused(`${folder} is not empty`);
+  if (!isInterrupted && !(await isEmptyFolder(folder)))
+    throw new StartRefused(`${folder} is not empty; restore to a new folder, or move its content away`);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeFile(mark, "");
   await syncFolder(folder);

@@ -1,4 +1,5 @@
 // Shared by commands that are clients of a running server: their process, exit codes, address and key.
+import { NoResponse } from "./connection.ts";
 import type { Output } from "./progress.ts";
 
 /** The parts of its process that a command uses. */
@@ -23,9 +24,19 @@ export function keyOf(option: string | undefined, env: NodeJS.ProcessEnv): strin
   return key;
 }
 
-/** The address without a slash at its end; by default that of a server on this machine. */
-export function serverOf(option = "http://127.0.0.1:8787"): string {
-  if (!URL.canParse(option) || !/^https?:/.test(option))
-    throw new UsageError(`--server is an address such as http://127.0.0.1:8787, not ${option}`);
-  return option.replace(/\/+$/, "");
+/**
+ * The address without a slash at its end: that of the command line, of the environment, or else of a server
+ * on this machine.
+ */
+export function serverOf(option: string | undefined, env: NodeJS.ProcessEnv): string {
+  const address = option ?? env["MILLRACE_SERVER"] ?? `http://127.0.0.1:${env["MILLRACE_PORT"] || 8787}`;
+  if (!URL.canParse(address) || !/^https?:/.test(address))
+    throw new UsageError(`--server is an address such as http://127.0.0.1:8787, not ${address}`);
+  return address.replace(/\/+$/, "");
 }
+
+/** The message of an error, with the next step where no server is reached. */
+export const messageOf = (problem: unknown): string =>
+  problem instanceof NoResponse
+    ? `${problem.message}. Start the server, or name its address with --server`
+    : (problem as Error).message;

@@ -19,6 +19,9 @@ export class ServerProblem extends Error {
   }
 }
 
+/** The server did not respond. */
+export class NoResponse extends ServerProblem {}
+
 interface ProblemDetails {
   readonly mayBeDone?: boolean;
   readonly status?: number;
@@ -191,8 +194,8 @@ export class Connection {
     }
   }
 
-  #lost(problem: unknown): ServerProblem {
-    return new ServerProblem(`${this.server} does not respond: ${causeOf(problem)}`, { mayBeDone: true });
+  #lost(problem: unknown): NoResponse {
+    return new NoResponse(`${this.server} does not respond: ${causeOf(problem)}`, { mayBeDone: true });
   }
 }
 

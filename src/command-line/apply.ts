@@ -2,7 +2,7 @@
 // API only.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
+import { keyOf, messageOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
 import { Connection, ServerProblem } from "../client/connection.ts";
 import { nameIn } from "../connectors/configuration.ts";
 import { configurationKinds } from "../resources/configuration/configuration.rest.ts";
@@ -33,7 +33,7 @@ the files.
   --prune KIND          delete records of this kind without a file: ${prunableNames.join(", ")}
   --from-server         write the records of the project into the folder
   --only KIND           with --from-server, this kind alone: ${kindNames.join(", ")}
-  --server URL          the server (http://127.0.0.1:8787)
+  --server URL          the server (MILLRACE_SERVER, else http://127.0.0.1:8787)
   --key KEY             API key of the project (or the environment variable MILLRACE_KEY)
 
 --prune and --only may be repeated. Ends with 0 when nothing is left to apply, else 1 when the server refused
@@ -60,7 +60,7 @@ async function run(words: readonly string[], { env, output, stop, abort }: Surro
     if (folder === undefined || others.length > 0) throw new UsageError("Name one folder.");
     refuseOtherKinds("--prune", values.prune, prunableNames);
     refuseOtherKinds("--only", values.only ?? [], kindNames);
-    const target = { server: serverOf(values.server), key: keyOf(values.key, env) };
+    const target = { server: serverOf(values.server, env), key: keyOf(values.key, env) };
     const interrupted = AbortSignal.any([stop, abort]);
     const connection = new Connection(target, interrupted);
     if (values["from-server"]) {
@@ -82,7 +82,7 @@ async function run(words: readonly string[], { env, output, stop, abort }: Surro
   } catch (problem) {
     const isInterrupted = stop.aborted && !(problem instanceof ServerProblem);
     if (isInterrupted) say("Interrupted: nothing was applied.");
-    else if (problem instanceof UsageError || problem instanceof ServerProblem) say(problem.message);
+    else if (problem instanceof UsageError || problem instanceof ServerProblem) say(messageOf(problem));
     else throw problem;
     return problem instanceof UsageError ? exitCodes.invalid : exitCodes.failed;
   }

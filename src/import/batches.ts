@@ -2,7 +2,7 @@
 import { limits } from "../limits.ts";
 import type { ImportPlan } from "./plan.ts";
 import type { Boundary, Row } from "./rows.ts";
-import { type Epochs, timeReader } from "./times.ts";
+import { type Epochs, formatName, timeReader } from "./times.ts";
 
 export interface Refusal {
   readonly line: number;
@@ -27,6 +27,9 @@ export interface Batch {
 interface Settings {
   readonly missing: ReadonlySet<string>;
   readonly epochMs: number;
+  /** Of dates without an offset. */
+  readonly timeZone: string;
+  readonly decimalComma: boolean;
   readonly epochs?: Epochs;
 }
 
@@ -62,7 +65,7 @@ class BatchBuilder {
   constructor(plan: ImportPlan, settings: Settings) {
     this.#plan = plan;
     this.#settings = settings;
-    this.#readTime = timeReader(plan.timeFormat);
+    this.#readTime = timeReader(plan.timeFormat, settings.timeZone);
     this.#texts = plan.columns.map(() => "");
   }
 
@@ -96,7 +99,7 @@ class BatchBuilder {
     for (const [position, column] of this.#plan.columns.entries()) {
       const cell = cells[column.index] ?? "";
       if (this.#settings.missing.has(cell)) continue;
-      const value = readValue(cell, column.series.isString);
+      const value = readValue(cell, column.series.isString, this.#settings);
       if ("problem" in value) this.#refuse(line, column.header, cell, value.problem);
       else this.#put(position, timeMs, value.json);
     }
@@ -125,7 +128,8 @@ class BatchBuilder {
     const { epochs, epochMs } = this.#settings;
     const epoch = epochs ? epochs.epochOf(cells[epochIndex ?? 0] ?? "") : epochMs;
     const timeMs = this.#readTime(cells[timeIndex] ?? "", epoch);
-    if (timeMs === undefined) return `not a time in the format ${this.#plan.timeFormat}; the row is left out`;
+    if (timeMs === undefined)
+      return `not a time in the format ${formatName(this.#plan.timeFormat)}; the row is left out`;
     if (epochs && timeMs - epoch >= epochs.stepMs)
       return "beyond the step of --epoch-by, among the times of the next value; the row is left out";
     if (timeMs < limits.timeMsMin || timeMs > limits.timeMsMax)
@@ -152,13 +156,21 @@ const utf8BytesMax = 3;
 
 const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 
-function readValue(cell: string, isString: boolean): { json: string } | { problem: string } {
+function readValue(
+  cell: string,
+  isString: boolean,
+  { decimalComma }: Settings,
+): { json: string } | { problem: string } {
   if (isString) {
     if (cell.length > limits.stringValueLengthMax)
       return { problem: `longer than ${limits.stringValueLengthMax} characters` };
     return { json: JSON.stringify(cell) };
   }
-  if (!numberPattern.test(cell)) return { problem: "not a number" };
-  const value = Number(cell);
+  // A point separates thousands there, or is a mistake: `1.234` must not become another number.
+  if (decimalComma && cell.includes(".")) return { problem: "not a number with a decimal comma" };
+  const text = decimalComma ? cell.replace(",", ".") : cell;
+  if (!numberPattern.test(text))
+    return { problem: cell.includes(",") ? "not a number; is --decimal-comma missing?" : "not a number" };
+  const value = Number(text);
   return Number.isFinite(value) ? { json: String(value) } : { problem: "too large for a number" };
 }

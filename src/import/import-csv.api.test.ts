@@ -10,6 +10,7 @@ import { startTestServer, type TestServer } from "../../test/support/server.ts";
 import { exitCodes } from "../client/command.ts";
 import { limits } from "../limits.ts";
 import { importCsv } from "./import-csv.ts";
+import { readOptions } from "./options.ts";
 
 const folder = temporaryFolder();
 let server: TestServer;
@@ -49,6 +50,52 @@ async function pointsOf(name: string): Promise<unknown[]> {
 
 const seriesNames = async (prefix: string) =>
   (await server.ask(`GET /timeseries?q=${prefix}`)).items.map((one) => one["name"]);
+
+test("a file with semicolons, decimal commas and local dates is read as its options say", async () => {
+  const lines = ["Zeit;d1;d2", "31.12.2025 10:00;81,5;-2", "01.01.2026 10:00;1.234;1,5e2"];
+  const local = ["--time-format", "dd.MM.yyyy HH:mm", "--time-zone", "Europe/Oslo"];
+  const { code, said } = await imported(lines, ["--decimal-comma", ...local]);
+  assert.equal(code, exitCodes.someRefused, said);
+  assert.match(said, /Times: column Zeit, dd\.MM\.yyyy HH:mm \(Europe\/Oslo without a zone\)/);
+  assert.match(said, /line 3, d1: "1\.234" is not a number with a decimal comma/);
+  assert.deepEqual(await pointsOf("d1"), [[Date.UTC(2025, 11, 31, 9), 81.5]]);
+  assert.deepEqual(await pointsOf("d2"), [
+    [Date.UTC(2025, 11, 31, 9), -2],
+    [Date.UTC(2026, 0, 1, 9), 150],
+  ]);
+});
+
+test("a file in another form than the options say is refused with the option that reads it", async () => {
+  const cases: readonly (readonly [readonly string[], readonly string[], RegExp])[] = [
+    [["Zeit;e1", "31.12.2025 10:00;81,5"], [], /no , between its columns.*--delimiter ";".*--decimal-comma/],
+    [["Zeit\te1", "2026-01-01\t81"], [], /--delimiter "\\t"/],
+    [["Zeit,e2", "31.12.2025 10:00,81"], [], /--time-format .* such as "dd\.MM\.yyyy HH:mm"/],
+    [["Zeit,e3", "1,81"], ["--time-zone", "Europe/Oslo"], /The times are numbers/],
+    [["Zeit,e4", "1,81"], ["--time-zone", "Oslo"], /--time-zone is a name such as Europe\/Oslo, not Oslo/],
+    [["Zeit,e5", "1,81"], ["--time-format", "german"], /or a pattern such as/],
+    [["Zeit,e6", "1,81"], ["--time-format", "dd.MM.yyyyy"], /A time format has no letters yyyyy/],
+  ];
+  for (const [lines, words, reason] of cases) {
+    const { code, said } = await imported(lines, words);
+    assert.equal(code, exitCodes.notBegun, said);
+    assert.match(said, reason);
+  }
+  assert.deepEqual(await seriesNames("e1"), []);
+  const { said } = await imported(["Zeit,e7", '2026-01-01,"81,7"'], []);
+  assert.match(said, /"81,7" is not a number; is --decimal-comma missing\?/);
+});
+
+test("the environment may name the address, and a missing server is reported with advice", async () => {
+  const addressFor = (env: NodeJS.ProcessEnv) =>
+    readOptions(["plant.csv"], { ...env, MILLRACE_KEY: "mr_1" }).server;
+  assert.equal(addressFor({}), "http://127.0.0.1:8787");
+  assert.equal(addressFor({ MILLRACE_PORT: "18787" }), "http://127.0.0.1:18787");
+  const server = "http://historian:8787/";
+  assert.equal(addressFor({ MILLRACE_SERVER: server, MILLRACE_PORT: "1" }), "http://historian:8787");
+  const { code, said } = await imported(["timestamp,n1", "2026-01-01,1"], [], "http://127.0.0.1:9");
+  assert.equal(code, exitCodes.notBegun);
+  assert.match(said, /:9 does not respond: .*\. Start the server, or name its address with --server\n/);
+});
 
 test("a wide file becomes series, value for value", async () => {
   const lines = [
@@ -105,7 +152,7 @@ test("refused cells are listed with line, column, value and reason; the rest is 
   assert.deepEqual(readFileSync(`${fileOf(lines)}.refused.csv`, "utf8").split("\n"), [
     "line,column,value,reason",
     "3,t,yesterday,not a time in the format iso; the row is left out",
-    '4,r1,"1,5",not a number',
+    '4,r1,"1,5",not a number; is --decimal-comma missing?',
     "4,r2,NaN,not a number",
     "5,r1,1e999,too large for a number",
     "6,t,1812-01-01,not between the years 1900 and 2099; the row is left out",

@@ -1,6 +1,6 @@
 // `millrace import csv`: from the words of the command line to the exit code.
 import { statSync } from "node:fs";
-import { exitCodes, type Surroundings, UsageError } from "../client/command.ts";
+import { exitCodes, messageOf, type Surroundings, UsageError } from "../client/command.ts";
 import { ServerProblem } from "../client/connection.ts";
 import { count, duration, Progress } from "../client/progress.ts";
 import { limits } from "../limits.ts";
@@ -13,7 +13,7 @@ import { Report } from "./report.ts";
 import { rowsOf } from "./rows.ts";
 import { type Acknowledged, nothingYet, State } from "./state.ts";
 import { requireEncoding, UnreadableFile } from "./text-file.ts";
-import { Epochs } from "./times.ts";
+import { Epochs, formatName, isDateFormat } from "./times.ts";
 
 /** A command of `millrace import`. */
 export interface ImportCommand {
@@ -45,7 +45,7 @@ export async function importCsv(words: readonly string[], surroundings: Surround
     return await run({ options, plan, api, state, before, fileBytes, surroundings });
   } catch (problem) {
     if (!isExpected(problem) && !surroundings.abort.aborted) throw problem;
-    output.write(`${surroundings.abort.aborted ? "Aborted" : (problem as Error).message}\n`);
+    output.write(`${surroundings.abort.aborted ? "Aborted" : messageOf(problem)}\n`);
     if (begun) output.write("Run the same command again to continue from where it stopped.\n");
     else if (problem instanceof UsageError) output.write("millrace import csv --help lists all options.\n");
     return begun ? exitCodes.interrupted : exitCodes.notBegun;
@@ -71,15 +71,19 @@ const identityOf = (options: ImportOptions, project: string, plan: ImportPlan): 
   plan.header.cells,
   plan.columns.map(({ index, series }) => [index, series.name]),
   [plan.timeIndex, plan.timeFormat, options.epochMs, options.epochBy, options.delimiter],
+  // Not with the defaults: the notes of earlier versions count.
+  ...(options.timeZone === "UTC" && !options.decimalComma ? [] : [options.timeZone, options.decimalComma]),
 ];
 
 function describe(options: ImportOptions, project: string, plan: ImportPlan, before: Acknowledged): string[] {
   const time = plan.header.cells[plan.timeIndex];
+  const format = plan.timeFormat === "iso" ? "ISO 8601" : formatName(plan.timeFormat);
+  const zone = isDateFormat(plan.timeFormat) ? ` (${options.timeZone} without a zone)` : "";
   const create = (count: number, what: string) =>
     count === 0 ? [] : [`${options.dryRun ? "Would create" : "Creating"} ${count} ${what}`];
   return [
     `${options.file}: ${plan.columns.length} series into project ${project} at ${options.server}`,
-    `Times: column ${time}, ${plan.timeFormat === "iso" ? "ISO 8601 (UTC without a zone)" : plan.timeFormat}`,
+    `Times: column ${time}, ${format}${zone}`,
     ...(plan.left.length > 0 ? [`Left out: ${plan.left.map((one) => one || "(no name)").join(", ")}`] : []),
     ...create(plan.missingAssets.length, `assets: ${plan.missingAssets.join(", ")}`),
     ...create(plan.missingSeries.length, "series"),
@@ -104,7 +108,7 @@ const noteEveryMs = 1_000;
 async function run({ options, plan, api, state, before, fileBytes, surroundings }: Run): Promise<number> {
   const { output, stop } = surroundings;
   const epochs = options.epochBy && new Epochs(options.epochBy, before.epochValues);
-  const settings = { missing: options.missing, epochMs: options.epochMs, ...(epochs && { epochs }) };
+  const settings = { ...options, ...(epochs && { epochs }) };
   const start = before.endBytes > 0 ? before : plan.header;
   const batches = batchesOf(rowsOf(options, start), plan, settings);
   const report = new Report(options.reportFile, before.refused);

@@ -224,7 +224,9 @@ test("raw rows keep their values to the letter", async () => {
   assert.equal(second.code, exitCodes.someRefused, second.said);
   const after = await server.ask("GET /raw/d%2Fb/t");
   assert.deepEqual(after.items.map(({ key, columns }) => [key, columns])[0], ["a", { value: "1.0" }]);
-  assert.deepEqual(refusedIn("raw.csv"), ["4,tag,,missing: the row has no key"]);
+  assert.deepEqual(refusedIn("raw.csv"), [
+    "4,tag,,missing: the row has no key; --key-column names the column with the keys",
+  ]);
 });
 
 test("what cannot begin says why", async () => {

@@ -1,7 +1,7 @@
 // `millrace import` of one kind of records: from the words of the command line to the exit code.
 import { statSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { exitCodes, keyOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
+import { exitCodes, keyOf, messageOf, type Surroundings, serverOf, UsageError } from "../client/command.ts";
 import { Connection, ServerProblem } from "../client/connection.ts";
 import { Ledger } from "../client/ledger.ts";
 import { count, Progress } from "../client/progress.ts";
@@ -23,7 +23,7 @@ Loads records from CSV (a header line) or JSON lines (.jsonl, .ndjson; an object
 
 ${kinds.map(helpOf).join("\n")}
 
-  --server URL          the server (http://127.0.0.1:8787)
+  --server URL          the server (MILLRACE_SERVER, else http://127.0.0.1:8787)
   --key KEY             API key (or the environment variable MILLRACE_KEY)
   --format FORMAT       csv or jsonl, when the file's name does not say
   --encoding ENCODING   of the file: ${encodings.join(", ")} (utf-8)
@@ -98,7 +98,7 @@ export const importRecords =
         problem instanceof ServerProblem ||
         problem instanceof UnreadableFile;
       if (!isExpected && !abort.aborted) throw problem;
-      output.write(`${abort.aborted ? "Aborted" : (problem as Error).message}\n`);
+      output.write(`${abort.aborted ? "Aborted" : messageOf(problem)}\n`);
       if (begun) output.write("Run the same command again to continue from where it stopped.\n");
       ledger?.close();
       return begun ? exitCodes.interrupted : exitCodes.notBegun;
@@ -122,7 +122,7 @@ function optionsOf(kind: RecordKind, words: readonly string[], env: NodeJS.Proce
     encoding: encodingOf(values.encoding),
     delimiter: values.delimiter === "\\t" ? "\t" : (values.delimiter ?? ","),
     map: new Map((values.map ?? []).map(mappingOf)),
-    server: serverOf(values.server),
+    server: serverOf(values.server, env),
     key: keyOf(values.key, env),
     keyColumn: values["key-column"] ?? "key",
     dryRun: values["dry-run"] ?? false,

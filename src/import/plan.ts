@@ -7,7 +7,7 @@ import type { Api, NewSeries } from "./api.ts";
 import { type Mapped, type Mapping, noMapping, readMapping } from "./mapping.ts";
 import type { ImportOptions } from "./options.ts";
 import { openingOf, type Row } from "./rows.ts";
-import { detectTimeFormat, type TimeFormat } from "./times.ts";
+import { detectTimeFormat, isDateFormat, type TimeFormat } from "./times.ts";
 
 export interface ImportColumn {
   readonly index: number;
@@ -37,6 +37,7 @@ export interface ImportPlan {
 export async function planOf(options: ImportOptions, api: Api): Promise<ImportPlan> {
   const mapping = options.mappingFile === undefined ? noMapping : readMapping(options.mappingFile);
   const { header, first } = await openingOf(options);
+  requireDelimiter(options, header);
   const timeIndex = options.timeColumn === undefined ? 0 : indexOf(header, options.timeColumn);
   const epochIndex = options.epochBy && indexOf(header, options.epochBy.column);
   const timeFormat = formatOf(options, first?.cells[timeIndex] ?? "");
@@ -67,14 +68,28 @@ function indexOf(header: Row, name: string): number {
   return index;
 }
 
-function formatOf({ timeFormat }: ImportOptions, firstCell: string): TimeFormat {
+/** Programs of many countries write semicolons, because their numbers have commas. */
+function requireDelimiter({ delimiter }: ImportOptions, { cells }: Row): void {
+  const other = [";", "\t", "|", ","].find((one) => cells[0]!.includes(one));
+  if (cells.length > 1 || other === undefined) return;
+  const name = other === "\t" ? "\\t" : other;
+  const comma = other === ";" ? ". If numbers are written as 1,5: --decimal-comma" : "";
+  throw new UsageError(
+    `The header has no ${delimiter === "\t" ? "tab" : delimiter} between its columns. ` +
+      `Say what is between them: --delimiter "${name}"${comma}`,
+  );
+}
+
+function formatOf({ timeFormat, timeZone }: ImportOptions, firstCell: string): TimeFormat {
   if (timeFormat !== "auto") return timeFormat;
   const found = detectTimeFormat(firstCell);
   if (!found)
     throw new UsageError(
-      `The first time is ${JSON.stringify(firstCell)}, neither ISO 8601 nor a number; ` +
-        "say with --time-column where times are, or with --time-format what they are",
+      `The first time is ${JSON.stringify(firstCell)}, neither ISO 8601 nor a number; say with ` +
+        '--time-column where times are, or with --time-format what they are, such as "dd.MM.yyyy HH:mm"',
     );
+  if (timeZone !== "UTC" && !isDateFormat(found))
+    throw new UsageError("The times are numbers, which have no --time-zone");
   return found;
 }
 

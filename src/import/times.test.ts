@@ -50,6 +50,19 @@ test("numbers count in their unit from their epoch", () => {
     assert.equal(timeReader("s")(wrong, 0), undefined);
 });
 
+test("a date without an offset is on the clock of the zone", () => {
+  const pattern = { pattern: "dd.MM.yyyy HH:mm" };
+  assert.equal(timeReader(pattern)("31.12.2025 10:00", 0), Date.UTC(2025, 11, 31, 10));
+  assert.equal(timeReader(pattern, "Europe/Oslo")("31.12.2025 10:00", 0), Date.UTC(2025, 11, 31, 9));
+  assert.equal(timeReader(pattern, "Europe/Oslo")("01.07.2025 10:00", 0), Date.UTC(2025, 6, 1, 8));
+  for (const wrong of ["", "31.02.2025 10:00", "31.12.2025", "2025-12-31 10:00"])
+    assert.equal(timeReader(pattern)(wrong, 0), undefined, wrong);
+  const iso = timeReader("iso", "Europe/Oslo");
+  assert.equal(iso("2025-12-31 10:00", 0), Date.UTC(2025, 11, 31, 9));
+  assert.equal(iso("2025-12-31 10:00Z", 0), Date.UTC(2025, 11, 31, 10));
+  assert.equal(iso("2025-12-31", 0), Date.UTC(2025, 11, 30, 23));
+});
+
 test("the format is read off the first cell", () => {
   assert.equal(detectTimeFormat("2013-07-04 00:00:00"), "iso");
   assert.equal(detectTimeFormat("1541210091"), "s");

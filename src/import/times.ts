@@ -1,8 +1,24 @@
-// Times as data files write them: ISO 8601, or a number of units since an epoch that may differ by run.
-export const timeFormats = ["iso", "w", "d", "h", "min", "s", "ms", "us", "ns"] as const;
-export type TimeFormat = (typeof timeFormats)[number];
+// Times as data files write them: ISO 8601, a pattern, or a number of units since an epoch that may differ by
+// run.
+import { toTimestamp } from "../lib/timestamp-format.ts";
+import { ZoneClock } from "../lib/zone-clock.ts";
 
-const unitMs: Readonly<Record<Exclude<TimeFormat, "iso">, number>> = {
+export const timeFormats = ["iso", "w", "d", "h", "min", "s", "ms", "us", "ns"] as const;
+type NamedFormat = (typeof timeFormats)[number];
+
+/** As `to_timestamp` of transformations has it: `dd.MM.yyyy HH:mm`. */
+interface TimePattern {
+  readonly pattern: string;
+}
+export type TimeFormat = NamedFormat | TimePattern;
+
+export const formatName = (format: TimeFormat): string =>
+  typeof format === "string" ? format : format.pattern;
+
+/** Whether cells are dates, which may be of a time zone, and not numbers. */
+export const isDateFormat = (format: TimeFormat): boolean => format === "iso" || typeof format !== "string";
+
+const unitMs: Readonly<Record<Exclude<NamedFormat, "iso">, number>> = {
   w: 604_800_000,
   d: 86_400_000,
   h: 3_600_000,
@@ -23,14 +39,27 @@ export interface EpochBy {
 /** Milliseconds of the time in a cell; `epochMs` counts for numbers only. Undefined when unreadable. */
 export type TimeReader = (cell: string, epochMs: number) => number | undefined;
 
-/** Reads cells of one format; ISO 8601 without a zone is UTC. */
-export function timeReader(format: TimeFormat): TimeReader {
-  if (format === "iso") return parseIso;
+/** Reads cells of one format. A date without an offset is on the clock of `zone`. */
+export function timeReader(format: TimeFormat, zone = "UTC"): TimeReader {
+  if (format === "iso") return zone === "UTC" ? (cell) => parseIso(cell) : isoReader(zone);
+  if (typeof format !== "string") return patternReader(format, zone);
   const unit = unitMs[format];
   return (cell, epochMs) => {
     if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(cell)) return undefined;
     const timeMs = epochMs + Math.round(Number(cell) * unit);
     return Number.isSafeInteger(timeMs) ? timeMs : undefined;
+  };
+}
+
+function isoReader(zone: string): TimeReader {
+  const clock = new ZoneClock(zone);
+  return (cell) => parseIso(cell, (clockMs) => clock.timeMs(clockMs));
+}
+
+function patternReader({ pattern }: TimePattern, zone: string): TimeReader {
+  return (cell) => {
+    const timeMs = toTimestamp(cell, pattern, zone);
+    return timeMs === null ? undefined : Number(timeMs);
   };
 }
 
@@ -44,11 +73,14 @@ export function detectTimeFormat(cell: string): TimeFormat | undefined {
 const isoPattern =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?)? ?(Z|[+-]\d\d(?::?\d\d)?)?$/i;
 
-/** ISO 8601 with a `T` or a space; without a zone it is UTC; finer than milliseconds is cut. */
-export function parseIso(cell: string): number | undefined {
+/**
+ * ISO 8601 with a `T` or a space; finer than milliseconds is cut. Without a zone it is UTC, or the time that
+ * `timeOfClock` returns.
+ */
+export function parseIso(cell: string, timeOfClock?: (clockMs: number) => number): number | undefined {
   const found = isoPattern.exec(cell);
   if (!found) return undefined;
-  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", zone = "Z"] = found;
+  const [, year, month, day, hour = "0", minute = "0", second = "0", fraction = "", zone] = found;
   const [y, mo, d, h, mi, s] = [year, month, day, hour, minute, second].map(Number) as [
     number,
     number,
@@ -62,7 +94,9 @@ export function parseIso(cell: string): number | undefined {
   const isDay = date.getUTCMonth() === mo - 1 && date.getUTCDate() === d;
   if (!isDay || y < 100 || h > 23 || mi > 59 || s > 59) return undefined;
   const inDayMs = ((h * 60 + mi) * 60 + s) * 1000 + Number(fraction.padEnd(3, "0").slice(0, 3));
-  return dayMs + inDayMs - zoneMs(zone);
+  const clockMs = dayMs + inDayMs;
+  if (zone !== undefined) return clockMs - zoneMs(zone);
+  return timeOfClock ? timeOfClock(clockMs) : clockMs;
 }
 
 function zoneMs(zone: string): number {

@@ -3,7 +3,7 @@
 // repeated and missing tags, and text from Latin-1. With PROOF=long there are a million raw rows.
 import assert from "node:assert/strict";
 import { after, before, it } from "node:test";
-import { fromTimestamp } from "../../src/sql-runner/engine/timestamp-functions.ts";
+import { fromTimestamp } from "../../src/lib/timestamp-format.ts";
 import { isLong } from "../support/proof.ts";
 import { type Item, startTestServer, type TestServer } from "../support/server.ts";
 import { outcome, Transformations } from "../support/transformations.ts";

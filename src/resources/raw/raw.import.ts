@@ -49,7 +49,12 @@ class RawLoader implements Loader {
  */
 function rawRowOf({ fields, written }: FileRecord, keyColumn: string): string {
   const key = fields.get(keyColumn);
-  if (key === undefined) throw new Refused(keyColumn, "", "missing: the row has no key");
+  if (key === undefined)
+    throw new Refused(
+      keyColumn,
+      "",
+      "missing: the row has no key; --key-column names the column with the keys",
+    );
   const named = JSON.stringify(textOf(key));
   const rest = [...(written ?? [...fields].map(([name, value]) => [name, JSON.stringify(value)] as const))];
   const members = rest.filter(([name]) => name !== keyColumn);

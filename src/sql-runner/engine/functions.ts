@@ -1,12 +1,12 @@
 // The functions of queries beside those of SQLite (docs/transformations-sql.md#functions).
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
+import { fromTimestamp, toTimestamp } from "../../lib/timestamp-format.ts";
 import { plainForm } from "../../query/tags/similarity.ts";
 import { getJsonObject, toMetadata } from "./json-functions.ts";
 import { idFinder, type Names, tagMatcher } from "./name-functions.ts";
 import { FunctionRefusal } from "./problems.ts";
 import { regexpExtract, regexpReplace } from "./regexp-functions.ts";
-import { fromTimestamp, toTimestamp } from "./timestamp-functions.ts";
 import { tryCast } from "./try-cast.ts";
 import type { Argument, Result } from "./values.ts";
 

@@ -1,5 +1,5 @@
 // Errors of SQLite and of functions as problems of a query.
-
+import { TimeFormatRefusal } from "../../lib/zone-clock.ts";
 import type { QueryTask } from "../frames.ts";
 import { type SqlBound, SqlFailure, type SqlProblem } from "../sql-runner.ts";
 import { folded, tokensOf } from "../tokens.ts";
@@ -13,7 +13,8 @@ const codes = { error: 1, memory: 7, disk: 13, tooBig: 18, forbidden: 23, io: 10
 export function problemOf(error: unknown, { sql, limits }: QueryTask): SqlProblem {
   if (error instanceof SqlFailure) return error.problem;
   const { message } = error as Error;
-  if (error instanceof FunctionRefusal) return { kind: "value", message };
+  if (error instanceof FunctionRefusal || error instanceof TimeFormatRefusal)
+    return { kind: "value", message };
   const bound = (name: SqlBound, text: string): SqlProblem => ({
     ...{ kind: "bound", bound: name, limit: limits[name] },
     message: `${text} (limit: ${limits[name]} bytes)`,

@@ -1,6 +1,7 @@
 // `try_cast`: a value of a type, or null.
+
+import { toTimestamp } from "../../lib/timestamp-format.ts";
 import { FunctionRefusal } from "./problems.ts";
-import { toTimestamp } from "./timestamp-functions.ts";
 import type { Argument, Result } from "./values.ts";
 
 const trueWords = ["true", "t", "yes", "y", "1"];

@@ -1,6 +1,8 @@
 // Converts between times and the clock of a time zone, fast enough for a million rows.
-import { isTimeZone } from "../../lib/clock-buckets.ts";
-import { FunctionRefusal } from "./problems.ts";
+import { isTimeZone } from "./clock-buckets.ts";
+
+/** A time zone, or a format of times, is not valid. */
+export class TimeFormatRefusal extends Error {}
 
 /** A span of time in which the zone has one offset from UTC. */
 interface Span {
@@ -18,7 +20,7 @@ export class ZoneClock {
   readonly #spans: Span[] = [];
 
   constructor(zone: string) {
-    if (!isTimeZone(zone)) throw new FunctionRefusal(`The time zone ${JSON.stringify(zone)} is not known`);
+    if (!isTimeZone(zone)) throw new TimeFormatRefusal(`The time zone ${JSON.stringify(zone)} is not known`);
     this.#zone = zone;
   }
 

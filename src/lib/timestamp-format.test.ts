@@ -1,7 +1,7 @@
 // Times of zones over changes of the clock, against offsets that the zones had.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromTimestamp, toTimestamp } from "./timestamp-functions.ts";
+import { fromTimestamp, toTimestamp } from "./timestamp-format.ts";
 
 const format = "yyyy-MM-dd HH:mm:ss";
 

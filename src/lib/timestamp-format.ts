@@ -1,8 +1,10 @@
-// `to_timestamp` and `from_timestamp`: times in milliseconds since 1970 and their text in a format.
-import { LruCache } from "../../lib/lru-cache.ts";
-import { FunctionRefusal } from "./problems.ts";
-import type { Argument, Result } from "./values.ts";
-import { ZoneClock } from "./zone-clock.ts";
+// Times in milliseconds since 1970 and their text in a format: `to_timestamp` and `from_timestamp` of SQL,
+// and the times of imported files.
+import { LruCache } from "./lru-cache.ts";
+import { TimeFormatRefusal, ZoneClock } from "./zone-clock.ts";
+
+/** An argument of the functions in SQL. */
+type Argument = string | number | null;
 
 const months = "January February March April May June July August September October November December".split(
   " ",
@@ -117,13 +119,15 @@ const formatLengthMax = 200;
 
 function parseFormat(format: string): Format {
   if (format.length > formatLengthMax)
-    throw new FunctionRefusal(`A time format has at most ${formatLengthMax} characters`);
+    throw new TimeFormatRefusal(`A time format has at most ${formatLengthMax} characters`);
   const parts = [...format.matchAll(letters)].map(([written, literal, letter]): Field | string => {
     if (letter === undefined) return literal === undefined ? written : literal.replaceAll("''", "'") || "'";
     const field = Object.hasOwn(fields, written) ? fields[written] : undefined;
     if (field) return field;
     const known = Object.keys(fields).join(" ");
-    throw new FunctionRefusal(`A time format has no letters ${written}; it has ${known}, and '...' for text`);
+    throw new TimeFormatRefusal(
+      `A time format has no letters ${written}; it has ${known}, and '...' for text`,
+    );
   });
   const pattern = parts.map((part) =>
     typeof part === "string" ? part.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&") : `(${part.pattern})`,
@@ -151,7 +155,11 @@ const iso = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}
  * The time of a text. Without a format, or with the format null, the text is in ISO 8601. Null if the text is
  * not in the format, or no such date exists. The zone counts for strings without an offset; default: UTC.
  */
-export function toTimestamp(text: Argument = null, format: Argument = null, zone: Argument = "UTC"): Result {
+export function toTimestamp(
+  text: Argument = null,
+  format: Argument = null,
+  zone: Argument = "UTC",
+): bigint | null {
   if (text === null || zone === null) return null;
   const clock: Clock = { year: 1970, month: 1, day: 1, hour: 0, minute: 0, second: 0, ms: 0 };
   const isRead =
