@@ -54,6 +54,18 @@ describe("the editor of an expression", () => {
     await console.release(page);
   });
 
+  it("says up to when a chart of too many results goes, and what shows all", async () => {
+    const page = await console.open({ path: "/calculated" });
+    const nowMs = Date.now();
+    const points = Array.from({ length: 6_000 }, (_, i) => ({ timestamp: nowMs - i * 10_000, value: i }));
+    const { v06 } = console.server.ask;
+    await v06("POST /timeseries", { items: [{ name: "dense" }] });
+    await v06("POST /timeseries/data/dense", { items: points });
+    await page.getByRole("combobox", { name: "Expression" }).fill("[dense] + 1");
+    await page.getByText(/^The first 5\u202f000 results, up to 20[^.]+\. Choose an aggregate/).waitFor();
+    await console.release(page);
+  });
+
   it("finds series whose names are typed without the list, and says which does not exist", async () => {
     const page = await console.open({ path: "/calculated" });
     const editor = page.getByRole("combobox", { name: "Expression" });

@@ -1,9 +1,13 @@
 // Tests the connect page in a real browser, and runs the programs that it shows against the server.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
+import { temporaryFolder } from "../../test/support/folder.ts";
 import { assertAccessible, type ConsoleUnderTest, startConsole } from "./browser.ts";
 
 const run = promisify(execFile);
@@ -68,6 +72,31 @@ describe("the programs of the connect page work as they are", () => {
     await run("python3", ["-c", await codeOf(page, "Write a value")]);
     const kept = await console.server.ask.v06(`GET /timeseries/latest/${encodeURIComponent(series)}`);
     assert.equal(kept.items[0]!["value"], 7.25);
+    await console.release(page);
+  });
+
+  it("a CSV file is imported", async () => {
+    const page = await openWithKey("csv", "import of a test");
+    const folder = temporaryFolder();
+    const entry = fileURLToPath(new URL("../../src/start.js", import.meta.url));
+    const runCode = async (code: string, file: string) => {
+      writeFileSync(join(folder, "plant.csv"), file);
+      const command = code.replaceAll("npx millrace", `"${process.execPath}" "${entry}"`);
+      return (await run("sh", ["-c", command], { cwd: folder })).stdout;
+    };
+    const usual = await codeOf(page, "Import a file");
+    const said = await runCode(usual, "timestamp,TI-101\n2026-01-01T00:00:00Z,81.5\n");
+    assert.match(said, /1 points would be loaded[\s\S]*1 points loaded/);
+    const variables = usual.split("\n").filter((line) => line.startsWith("export"));
+    const ofExcel = [...variables, await codeOf(page, "A file of Excel")].join("\n");
+    await runCode(ofExcel, "Zeit;TI-102\n31.12.2025 10:00;81,7\n");
+    for (const [name, value] of [
+      ["TI-101", 81.5],
+      ["TI-102", 81.7],
+    ] as const) {
+      const latest = await console.server.ask.v06(`GET /timeseries/latest/${name}`);
+      assert.equal(latest.items[0]!["value"], value);
+    }
     await console.release(page);
   });
 

@@ -55,6 +55,10 @@ const withBackups = {
 
 describe("the page of operations", () => {
   it("shows that everything works, and figures that follow the requests", async () => {
+    // Power Query sends such requests to learn what the server computes: no error of the server.
+    const { baseUrl, project, key } = console.server;
+    const unsupported = `${baseUrl}/odata/v1/projects/${project}/Timeseries?$orderby=Name`;
+    assert.equal((await fetch(unsupported, { headers: { "api-key": key } })).status, 501);
     const page = await console.open({ path: "/operations" });
     await page.getByText("Everything works").waitFor();
     const figure = (label: string) => page.getByRole("group", { name: label });
@@ -63,6 +67,7 @@ describe("the page of operations", () => {
       .getByText(/[\d.]+\/s/)
       .waitFor();
     await figure("Memory").getByText(/MiB/).first().waitFor();
+    await figure("Server errors").getByText("0 since the start").waitFor();
     for (let i = 0; i < 20; i++) await console.server.ask.v06("GET /timeseries");
     await figure("Latency, 95 of 100 requests")
       .getByText(/within [\d.]+ ms/)
@@ -125,7 +130,7 @@ describe("the page of operations", () => {
     await card.getByRole("row", { name: /complete and in order 3 MiB 64 KiB 1 min 30 s$/ }).waitFor();
     await card.getByText("2100-01-01").waitFor();
     await card.getByText("A restore reaches").waitFor();
-    await card.getByLabel("Back up now").getByText("millrace backup", { exact: true }).waitFor();
+    await card.getByLabel("Back up now").getByText("npx millrace backup", { exact: true }).waitFor();
     assert.equal(await page.getByText("The server takes no new data").count(), 0);
     const looks = () => card.getByRole("table").waitFor();
     await assertAccessibleInLooks(page, oppositeLooks, looks);

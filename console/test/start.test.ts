@@ -29,6 +29,9 @@ describe("an empty project", () => {
       await assertAccessible(page);
       const isCut = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth");
       assert.equal(isCut, false, `the page is wider than ${width} px`);
+      await page.getByRole("region", { name: "Import CSV files" }).getByRole("link").click();
+      await page.getByRole("tab", { name: "CSV files", selected: true }).waitFor();
+      await page.goBack();
       await page.getByRole("region", { name: "Connect a program" }).getByRole("link").click();
       await page.getByRole("heading", { name: "Connect", exact: true }).waitFor();
       await console.release(page);

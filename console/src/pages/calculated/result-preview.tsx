@@ -34,8 +34,10 @@ export function ResultPreview({ name, results }: ResultPreviewProps) {
   return (
     <>
       <Text size="sm" c="var(--text-quiet)" role="status">
-        {results.length === resultsMax ? "The first " : ""}
-        {countText(results.length)} results
+        {results.length === resultsMax
+          ? `The first ${countText(resultsMax)} results, up to ${timeText(results.at(-1)!.timestamp)}. ` +
+            "Choose an aggregate or a shorter time to see all"
+          : `${countText(results.length)} results`}
       </Text>
       <div className={classes["preview"]}>
         <div className={classes["chart"]}>

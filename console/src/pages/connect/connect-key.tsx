@@ -77,7 +77,7 @@ export function ConnectKey({ tool, onCreated, onClose }: ConnectKeyProps) {
               required
             />
           ) : (
-            <RightsSelect value={group} onChange={setGroup} />
+            <RightsSelect {...{ tool }} value={group} onChange={setGroup} />
           )}
         </>
       ) : (
@@ -87,7 +87,13 @@ export function ConnectKey({ tool, onCreated, onClose }: ConnectKeyProps) {
   );
 }
 
-function RightsSelect({ value, onChange }: { value: string; onChange(value: string): void }) {
+interface RightsSelectProps {
+  readonly tool: Tool;
+  readonly value: string;
+  onChange(value: string): void;
+}
+
+function RightsSelect({ tool, value, onChange }: RightsSelectProps) {
   const { project } = useSession();
   const { data: groups = [] } = useQuery({
     queryKey: ["connect", project, "groups"],
@@ -96,7 +102,11 @@ function RightsSelect({ value, onChange }: { value: string; onChange(value: stri
   return (
     <NativeSelect
       label="Rights of the group"
-      description="Pick one that may only read what the tool needs"
+      description={
+        tool === "csv"
+          ? "Pick one that may change time series"
+          : "Pick one that may only read what the tool needs"
+      }
       data={[
         { value: "", label: "Pick a group" },
         ...groups.map(({ id, name }) => ({ value: String(id), label: name })),

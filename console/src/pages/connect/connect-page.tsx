@@ -20,14 +20,15 @@ import { type Tool, tools } from "./search.ts";
 const placeholderKey = "mr_...";
 const placeholderSeries = "name.of.a.series";
 
-/** A key of a connector has other rights than one of a tool that reads. */
-type NewKeys = Readonly<Partial<Record<"read" | "write", NewConnectKey>>>;
+/** A key that writes has other rights than one of a tool that reads. */
+type Use = "read" | "csv" | "connector";
+type NewKeys = Readonly<Partial<Record<Use, NewConnectKey>>>;
 
 export function ConnectPage() {
   const { tool = "powerbi" } = useSearch({ from: "/frame/connect" });
   const navigate = useNavigate({ from: "/connect" });
   const [newKeys, setNewKeys] = useState<NewKeys>({});
-  const use = tool === "connector" ? "write" : "read";
+  const use: Use = tool === "connector" || tool === "csv" ? tool : "read";
   const newKey = newKeys[use];
   const open = (value: string | null) => {
     const next = tools.find((one) => one === value);

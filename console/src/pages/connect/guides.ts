@@ -60,6 +60,7 @@ export const guides: Readonly<Record<Tool, Guide>> = {
   javascript: { label: "JavaScript", steps: javaScript },
   curl: { label: "curl", steps: curl },
   odata: { label: "OData", steps: odata },
+  csv: { label: "CSV files", keyFor: "the import of CSV files", steps: csv },
   connector: { label: "Connector", keyFor: "a connector", steps: connector },
 };
 
@@ -284,6 +285,41 @@ function odata({ project, series, key }: GuideContext): GuideStep[] {
     },
   ];
 }
+
+function csv({ key }: GuideContext): GuideStep[] {
+  return [
+    {
+      text:
+        "The file has a header line, a column of times, and a column for each series, such as " +
+        "timestamp,TI-101,FI-102. The key needs the right to change time series.",
+    },
+    {
+      text:
+        "Run these commands on the machine that has the file, in the folder of Millrace. The first " +
+        "import checks the whole file and writes nothing. The second one creates missing series.",
+    },
+    {
+      ...{ label: "Import a file", language: "shell" },
+      code: `export MILLRACE_SERVER=${shellText(baseUrl())}
+export MILLRACE_KEY=${shellText(key)}
+npx millrace import csv plant.csv --dry-run
+npx millrace import csv plant.csv`,
+    },
+    { text: "For a file with semicolons, decimal commas and local times, say so:" },
+    {
+      ...{ label: "A file of Excel", language: "shell" },
+      code: `npx millrace import csv plant.csv --decimal-comma \\
+  --time-format "dd.MM.yyyy HH:mm" --time-zone ${shellText(localZone())}`,
+    },
+    {
+      text:
+        "npx millrace import csv --help lists all options, docs/import.md describes them. Events and raw " +
+        "tables have an upload of CSV files on their pages here.",
+    },
+  ];
+}
+
+const localZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Each type of source has its own keys below `source`; the rest of the file is the same for all. */
 function connector({ key, asset }: GuideContext): GuideStep[] {

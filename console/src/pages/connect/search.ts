@@ -8,6 +8,7 @@ export const tools = [
   "javascript",
   "curl",
   "odata",
+  "csv",
   "connector",
 ] as const;
 export type Tool = (typeof tools)[number];

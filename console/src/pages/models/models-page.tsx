@@ -90,12 +90,12 @@ function Unavailable({ problem, onRetry }: { problem: unknown; onRetry(): void }
   if (statusOf(problem) !== 400) return <Failure problem={problem} onRetry={onRetry} />;
   return (
     <Alert color="blue" icon={<BrainCircuit size={20} aria-hidden />} title="This server hosts no models">
-      <Text size="sm">{messageOf(problem)}.</Text>
+      <Text size="sm">
+        A model is a Python package that the server trains, calls for predictions, and runs on a schedule.
+      </Text>
       <Text size="sm" mt="xs">
-        A model is a Python package that the server trains, calls for predictions, and runs on a schedule. To
-        turn hosting on, set <Code>MILLRACE_MODELS=on</Code> and start the server again. It needs{" "}
-        <Code>python3</Code>, and <Code>bubblewrap</Code> if the server runs as root. Read “What is isolated”
-        in docs/models.md first: hosting runs code of users.
+        {messageOf(problem)} after a restart. It needs <Code>python3</Code>, and <Code>bubblewrap</Code> if
+        the server runs as root. Read “What is isolated” in docs/models.md first.
       </Text>
     </Alert>
   );

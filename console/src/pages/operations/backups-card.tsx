@@ -25,7 +25,7 @@ export function BackupsCard({ backups }: { backups: BackupState | undefined }) {
         <CodeBlock
           label="Back up now"
           language="shell"
-          code={backups ? "millrace backup" : "millrace backup /mnt/backups"}
+          code={backups ? "npx millrace backup" : "npx millrace backup /mnt/backups"}
         />
       </Stack>
     </Card>

@@ -35,7 +35,7 @@ export function snapshotOf(samples: readonly Sample[], timeMs: number): Snapshot
     timeMs,
     version: samples.find(({ name }) => name === "millrace_build_info")?.labels["version"] ?? "",
     requests: sumOf(counts),
-    serverErrors: sumOf(counts.filter(({ labels }) => labels["status"]!.startsWith("5"))),
+    serverErrors: sumOf(counts.filter(({ labels }) => isServerError(labels["status"]!))),
     durations: durationsIn(samples),
     pointsWritten: value("millrace_points_written_total"),
     pointsStored: value("millrace_points_stored"),
@@ -51,6 +51,9 @@ export function snapshotOf(samples: readonly Sample[], timeMs: number): Snapshot
     startTimeMs: value("process_start_time_seconds") * 1_000,
   };
 }
+
+/** 501 is for a part of OData that the tool computes: Power Query sends such requests to learn that. */
+const isServerError = (status: string): boolean => status.startsWith("5") && status !== "501";
 
 const sumOf = (samples: readonly Sample[]): number => samples.reduce((sum, { value }) => sum + value, 0);
 

@@ -146,7 +146,7 @@ function NoSeries({ search }: { search: SeriesSearch }) {
   return (
     <Empty title="There are no series yet" icon={<ChartLine size={28} aria-hidden />}>
       Create them through the API, or import a CSV file.{" "}
-      <TextLink to="/connect" underline="always">
+      <TextLink to="/connect" search={{ tool: "csv" }} underline="always">
         Connect
       </TextLink>{" "}
       shows how.

@@ -1,5 +1,5 @@
 // The first steps in a project without data.
-import { Button, Card, Code, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Button, Card, Group, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { FileSpreadsheet, type LucideIcon, Plug } from "lucide-react";
 import type { ReactNode } from "react";
@@ -21,9 +21,13 @@ export function EmptyProject({ demo, isEmpty }: { demo: DemoPlant | undefined; i
         {demo && <DemoCard demo={demo} />}
         <Way icon={FileSpreadsheet} title="Import CSV files">
           <Text size="sm" c="var(--text-quiet)">
-            On the server, this command reads columns of times, names and values:
+            A command reads files with a column of times and a column for each series.
           </Text>
-          <Code block>npx millrace import --help</Code>
+          <Group mt="auto">
+            <Button renderRoot={(props) => <Link to="/connect" search={{ tool: "csv" }} {...props} />}>
+              Show the command
+            </Button>
+          </Group>
         </Way>
         <Way icon={Plug} title="Connect a program">
           <Text size="sm" c="var(--text-quiet)">
