@@ -177,6 +177,29 @@ describe("groups", () => {
     await closed(page);
   });
 
+  it("one button grants reading of all data, and no other right changes", async () => {
+    const all = { scope: { all: {} } };
+    const fine = { analyticsAcl: { actions: ["LIST"], ...all } };
+    const capabilities = [{ eventsAcl: { actions: ["WRITE"], ...all } }, fine];
+    const { id } = await create("/groups", { name: "readers", capabilities });
+    const page = await console.open({ path: `/access?tab=groups&group=${id}` });
+    await page.getByRole("button", { name: "Read all data" }).click();
+    await page.getByRole("button", { name: "Save the group" }).click();
+    await page.getByText("Saved the group").waitFor();
+    const { items } = await console.server.ask.v06(`GET /groups/${id}`);
+    const granted = items[0]!["capabilities"] as Record<string, { actions: string[] }>[];
+    const actionsOf = granted
+      .flatMap(Object.entries)
+      .map(([type, { actions }]) => [type, ...actions].join(" "));
+    assert.ok(actionsOf.includes("eventsAcl READ WRITE"), actionsOf.join());
+    assert.ok(actionsOf.includes("analyticsAcl LIST"), actionsOf.join());
+    const others = actionsOf.filter((one) => !/^(events|analytics)Acl/.test(one));
+    assert.equal(others.length, 11);
+    for (const one of others)
+      assert.match(one, /^(?!groups|users|apikeys|security|projects|audit)\w+ READ( LIST)?$/);
+    await closed(page);
+  });
+
   it("members are added and removed", async () => {
     const { id } = await create("/groups", { name: "shift", capabilities: [] });
     const page = await console.open({ path: `/access?tab=groups&group=${id}` });

@@ -10,6 +10,7 @@ import {
   type ResourceType,
   type Rights,
   type RightsRow,
+  readingAllData,
   resourceTypes,
   type ScopeChoice,
   type ScopeKind,
@@ -43,6 +44,16 @@ export function RightsMatrix({ rights, onChange }: RightsMatrixProps) {
           <tr className={classes["section"]}>
             <th colSpan={3} scope="rowgroup">
               {section}
+              {section === "Data" && (
+                <Button
+                  size="compact-xs"
+                  variant="default"
+                  ml="xs"
+                  onClick={() => onChange(readingAllData(rights))}
+                >
+                  Read all data
+                </Button>
+              )}
             </th>
           </tr>
           {resourceTypes

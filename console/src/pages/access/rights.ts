@@ -78,6 +78,18 @@ export const resourceTypes: readonly ResourceType[] = [
 const none: ScopeChoice = { kind: "none", ids: [] };
 export const emptyRow: RightsRow = { read: none, write: none, kept: [] };
 
+/** Reads every type of data. Rights to change, and capabilities that are kept, stay as they are. */
+export const readingAllData = (rights: Rights): Rights => ({
+  ...rights,
+  ...Object.fromEntries(
+    resourceTypes
+      .filter(({ section }) => section === "Data")
+      .map(({ type }) => [type, rights[type] ?? emptyRow] as const)
+      .filter(([, row]) => row.kept.length === 0)
+      .map(([type, row]) => [type, { ...row, read: { kind: "all", ids: [] } }]),
+  ),
+});
+
 /** The rows of the known types, and the capabilities of other types as they are. */
 export function rightsOf(capabilities: readonly Capability[]): { rights: Rights; others: Capability[] } {
   const known = new Set<string>(resourceTypes.map(({ type }) => type));
