@@ -42,7 +42,14 @@ import { victoriaMetrics } from "./systems/victoria-metrics.ts";
 import { measureThreads } from "./threads.ts";
 import { fullTransformations, measureTransformations, quickTransformations } from "./transformations.ts";
 import { type Figures, fullScale, type Prepared, prepare, quickScale, type Scale } from "./workloads.ts";
-import { fullWrites, measureSynced, measureWrites, quickWrites, withSameWrites } from "./writes.ts";
+import {
+  fullWrites,
+  measureLaterScans,
+  measureSynced,
+  measureWrites,
+  quickWrites,
+  withSameWrites,
+} from "./writes.ts";
 import { fullYear, measureYear, quickYear } from "./year.ts";
 
 const usage = `npm run bench -- [--peers] [--rounds N] [--quick] [--only W7,W12] [--write]
@@ -293,6 +300,7 @@ async function pointsOf(system: System, prepared: Prepared, scale: Scale): Promi
   return withSameWrites(system, {
     ...figures,
     ...(await onFresh(system, (running) => measureWrites(system, running, writes))),
+    ...(await onFresh(system, (running) => measureLaterScans(system, running, writes))),
     ...(synced && (await onFresh(synced, (running) => measureSynced(running, prepared)))),
   });
 }

@@ -75,6 +75,8 @@ export const workloads = {
   W2: { name: "W2", what: "scan cycle, 1 point of 1,000 series a request", unit: "points/s", ...scanBars },
   W2synced: { name: "W2", what: `the same, ${syncedInAll}`, unit: "points/s", bar: 1.5 },
   W2processor: { name: "W2", what: "processor time of the server per 1 M points", unit: "s" },
+  W2later: { name: "W2", what: "16 clients: 4 M points after the first 2 M", unit: "points/s", ...scanBars },
+  W2laterProcessor: { name: "W2", what: "of these, processor time of the server per 1 M points", unit: "s" },
   W2message: {
     name: "W2",
     what: "in protobuf, the peers as in the first row of W2",

@@ -13,6 +13,9 @@ export interface WritesScale {
   readonly pointsPerRequest: number;
   readonly scannedSeries: number;
   readonly scans: number;
+  /** Scans by many clients: those that warm the server up, and those that are measured. */
+  readonly warmScans: number;
+  readonly laterScans: number;
 }
 
 export const fullWrites: WritesScale = {
@@ -21,8 +24,13 @@ export const fullWrites: WritesScale = {
   pointsPerRequest: 7_000,
   scannedSeries: 1_000,
   scans: 1_000,
+  warmScans: 2_000,
+  laterScans: 4_000,
 };
-export const quickWrites: WritesScale = { ...fullWrites, series: 10, pointsPerSeries: 14_000, scans: 100 };
+export const quickWrites: WritesScale = {
+  ...fullWrites,
+  ...{ series: 10, pointsPerSeries: 14_000, scans: 100, warmScans: 100, laterScans: 200 },
+};
 
 /** One round on a fresh server. */
 export async function measureWrites(
@@ -43,6 +51,30 @@ export async function measureWrites(
   }
 }
 
+/** Clients of a plant that has run for a while. */
+const laterClients = 16;
+
+/** One round on a fresh server: W2 with more clients, and after the first scans. */
+export async function measureLaterScans(
+  { requests }: System,
+  running: Running,
+  { scannedSeries, warmScans, laterScans }: WritesScale,
+): Promise<Partial<Figures>> {
+  const names = scannedNames(scannedSeries);
+  const all = generateScans(scannedSeries, warmScans + laterScans, seed);
+  const sent = all.map((one) => requests.scan(names, one));
+  const connections = await openConnections(running.port, laterClients);
+  try {
+    await running.declare(names);
+    await drive(connections, sent.slice(0, warmScans));
+    const later = { requests: sent.slice(warmScans), points: scannedSeries * laterScans };
+    const cost = await costOfWrites(running, connections, later);
+    return { W2later: cost.perSecond, W2laterProcessor: cost.processor };
+  } finally {
+    for (const one of connections) one.close();
+  }
+}
+
 function backfillOf({ requests }: System, scale: WritesScale): readonly RequestBytes[] {
   const series = generateSeries(scale.series, scale.pointsPerSeries, seed);
   const { pointsPerSeries, pointsPerRequest: each } = scale;
@@ -51,6 +83,9 @@ function backfillOf({ requests }: System, scale: WritesScale): readonly RequestB
   ).flat();
 }
 
+const scannedNames = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, i) => `scan${String(i).padStart(4, "0")}`);
+
 async function messageFigures(
   { scanMessage, requests }: System,
   running: Running,
@@ -58,7 +93,7 @@ async function messageFigures(
   { scannedSeries, scans }: WritesScale,
 ): Promise<Partial<Figures>> {
   if (!scanMessage) return {};
-  const names = Array.from({ length: scannedSeries }, (_, i) => `scan${String(i).padStart(4, "0")}`);
+  const names = scannedNames(scannedSeries);
   await running.declare(names);
   await untilQuiet(running.started.folder);
   const cost = await costOfWrites(running, connections, {
