@@ -103,11 +103,20 @@ export const bulk = { bytesMax: limits.bulkBodyBytesMax } as const;
 export const idsBody = (which: string, bounds: { max?: number } = {}) =>
   json(itemsBody(idField(which), { min: 1, ...bounds }));
 
-/** An object of an update. Unknown members are refused: ignoring them would hide a mistake. */
+/**
+ * An object of an update. Unknown members are refused: ignoring them would hide a mistake. So is a value to
+ * set beside `"setNull":true`, of which only one could be done.
+ */
 export const changeObject = <Members extends Record<string, TSchema>>(
   members: Members,
   options: { readonly title?: string; readonly description?: string } = {},
-) => Type.Object(members, { ...options, additionalProperties: false });
+) =>
+  Type.Refine(
+    Type.Object(members, { ...options, additionalProperties: false }),
+    ({ set, setNull }: { readonly set?: unknown; readonly setNull?: unknown }) =>
+      setNull !== true || set === undefined || set === null,
+    () => "has either set or setNull, not both",
+  );
 
 /** Refuses (400) a body whose id differs from the id in the path. */
 export function requireIdOfPath(inBody: number | undefined, inPath: number): void {

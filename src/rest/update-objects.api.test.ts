@@ -83,6 +83,25 @@ test("nothing of an update with an unknown member is changed, and all unknown on
   assert.deepEqual((await server.ask(`GET /assets/${id}`)).items, items);
 });
 
+test("a change that sets a value and clears it is refused, and nothing is changed", async () => {
+  const [asset] = (await server.ask("POST /assets", { items: [{ name: "both", labels: ["a"] }] })).items;
+  const id = asset!["id"];
+  const refused = async (request: string, body: object, place: string) => {
+    const { status, error } = await server.ask.v06(request, body);
+    const expected = "expected a value that has either set or setNull, not both but got object";
+    assert.deepEqual([status, error?.message], [400, `Invalid field - ${place} - ${expected}`], request);
+  };
+  const changes = { description: { set: "x" }, labels: { set: ["b"] }, metadata: { set: { a: "1" } } };
+  for (const [name, change] of Object.entries(changes)) {
+    const both = { [name]: { ...change, setNull: true } };
+    await refused("POST /assets/update", { items: [{ id, ...both }] }, `items[0].${name}`);
+    await refused(`POST /assets/${id}/update`, both, name);
+  }
+  for (const resource of ["assets", "timeseries", "events", "files", "sequences"])
+    await refused(`PATCH /${resource}/1`, { externalId: { set: "x", setNull: true } }, "externalId");
+  assert.deepEqual((await server.ask(`GET /assets/${id}`)).items, [asset]);
+});
+
 test("members that published clients send in updates pass", async () => {
   const [asset] = (await server.ask("POST /assets", { items: [{ name: "sent" }] })).items;
   const assetId = asset!["id"];
