@@ -86,6 +86,8 @@ export async function* openSampleServer(parts: SampleParts): AsyncGenerator<unde
   addOData(http, kernel, model);
   yield;
   await http.ready();
+  // Clients may pause the requests for minutes.
+  http.server.keepAliveTimeout = keepAliveMs;
   yield;
   const forget = () => {
     services.rights.expire();
@@ -93,6 +95,9 @@ export async function* openSampleServer(parts: SampleParts): AsyncGenerator<unde
   };
   return { http, key, errors, forget };
 }
+
+/** Longer than any pause (`lib/warm-up-pace.ts`). */
+const keepAliveMs = 24 * 3_600_000;
 
 const requestedPaths = /^\/(timeseries\/((data|latest)(\/\{name\})?|dataframe)|assets)$/;
 

@@ -1,9 +1,10 @@
 // The warm-up of the main thread: its requests succeed and change nothing, and those of clients come first.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { EventEmitter } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
@@ -222,10 +223,26 @@ test("a response that the server destroys is a failure, and one that it sends la
     if (request.url === "/destroyed") response.destroy();
     else setImmediate(() => response.socket!.setTimeout(1_000).setTimeout(0) && response.end("late"));
   });
-  using destroyed = new SampleConnection(http);
+  using destroyed = await SampleConnection.open(http);
   const sample = (path: string) => ({ method: "GET", path, headers: {} }) as const;
   await assert.rejects(destroyed.send(sample("/destroyed")), /the response to \/destroyed was destroyed/);
-  using late = new SampleConnection(http);
+  using late = await SampleConnection.open(http);
   assert.equal(await late.send(sample("/late")), 200);
   assert.equal(await late.send(sample("/late")), 200);
+});
+
+test("its requests come through a socket as those of clients, whose port accepts no other", async () => {
+  const sockets: Socket[] = [];
+  const http = createServer(({ socket }, response) => {
+    sockets.push(socket);
+    response.end();
+  });
+  using connection = await SampleConnection.open(http);
+  assert.equal(await connection.send({ method: "GET", path: "/", headers: {} }), 200);
+  const [{ localPort: port, localAddress: host }] = sockets as [Socket];
+  assert.equal(host, "127.0.0.1");
+  assert.equal(http.listening, false);
+  const other = connect({ port: port!, host });
+  const [refusal] = (await once(other, "error")) as [NodeJS.ErrnoException];
+  assert.equal(refusal.code, "ECONNREFUSED");
 });

@@ -39,10 +39,10 @@ export function startWarmUp(clients: Clients, { log, ...parts }: WarmUpParts): (
 export async function* warmUpSteps(parts: SampleParts): AsyncGenerator<undefined, void> {
   const { http, key, errors, forget } = yield* openSampleServer(parts);
   try {
-    using connection = new SampleConnection(http.server);
     const requests = sampleRequests(key);
     for (let round = 0; round < rounds; round++) {
       forget();
+      using connection = await SampleConnection.open(http.server);
       for (const request of requests) {
         const status = await connection.send(request);
         if (status >= 300)
