@@ -54,7 +54,7 @@ export async function connect(words: readonly string[], surroundings: Surroundin
     if (values.supervised && "driver" in configuration.source)
       throw new UsageError("source.driver: the server runs no connector with a module: run it as a service");
     const source = sourceKinds[configuration.source.type]!.make(configuration.source as never);
-    if (values["dry-run"]) return await dryRun(source, surroundings);
+    if (values["dry-run"]) return await dryRun(source, configuration.destination.prefix ?? "", surroundings);
     if (!action) return await discover(file, source, surroundings);
     return await action(configuration, source, values.supervised ? supervised(surroundings) : surroundings);
   } catch (problem) {

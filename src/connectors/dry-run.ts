@@ -15,8 +15,15 @@ const everyMs = 500;
 const linesMax = 200;
 const bytesMax = 256 * 2 ** 20;
 
-/** Ends after 200 records, or by Control-C. Nothing is written anywhere but to a temporary folder. */
-export async function dryRun(source: PlantSource, { output, stop }: Surroundings): Promise<number> {
+/**
+ * Ends after 200 records, or by Control-C. Nothing is written anywhere but to a temporary folder. Series are
+ * shown with the prefix that the connector writes.
+ */
+export async function dryRun(
+  source: PlantSource,
+  prefix: string,
+  { output, stop }: Surroundings,
+): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-dry-run-"));
   const buffer = new ForwardBuffer(folder, { bytesMax, ageMsMax: Number.MAX_SAFE_INTEGER });
   const ending = new AbortController();
@@ -34,7 +41,7 @@ export async function dryRun(source: PlantSource, { output, stop }: Surroundings
     if (!isLast) await pause(everyMs);
     for (let entries = buffer.oldest(linesMax); entries.length > 0; entries = buffer.oldest(linesMax)) {
       for (const { kind, body } of entries)
-        for (const line of linesOf(buffer, kind, body)) {
+        for (const line of linesOf(buffer, prefix, { kind, body })) {
           if (shown < linesMax) output.write(`${line}\n`);
           shown += 1;
         }
@@ -50,9 +57,14 @@ export async function dryRun(source: PlantSource, { output, stop }: Surroundings
   return 0;
 }
 
-function linesOf(buffer: ForwardBuffer, kind: EntryKind, body: Uint8Array): string[] {
+interface BufferedRecords {
+  readonly kind: EntryKind;
+  readonly body: Uint8Array;
+}
+
+function linesOf(buffer: ForwardBuffer, prefix: string, { kind, body }: BufferedRecords): string[] {
   const point = (series: number, time: number, value: number | string) =>
-    `point  ${new Date(time).toISOString()}  ${buffer.seriesOf(series).name}  ${value}`;
+    `point  ${new Date(time).toISOString()}  ${prefix}${buffer.seriesOf(series).name}  ${value}`;
   if (kind === "numbers") {
     const { series, times, values } = decodeNumbers(body);
     return Array.from(series, (one, i) => point(one, times[i]!, values[i]!));

@@ -122,6 +122,7 @@ function SearchButton({ onSearch }: Pick<HeaderProps, "onSearch">) {
     <Button
       variant="default"
       size="compact-md"
+      fz="sm"
       fw={400}
       onClick={onSearch}
       leftSection={<Search size={15} aria-hidden />}

@@ -223,7 +223,7 @@ describe("MQTT", needs("mosquitto"), () => {
       await publisher.publishAsync("dry/x", "5", { qos: 1 });
       return dry.output().includes("point ");
     }, "a point");
-    assert.match(await stopped(dry), /point {2}\S+ {2}x {2}5\n[\s\S]*nothing written/);
+    assert.match(await stopped(dry), /point {2}\S+ {2}dry\/x {2}5\n[\s\S]*nothing written/);
     assert.equal(await server.countOf("dry/x"), 0);
     await publisher.endAsync();
   });
