@@ -1,5 +1,6 @@
 // The process as operators meet it: first start, settings, keys, the lock of the data folder, and its end.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { statSync, writeFileSync } from "node:fs";
 import { get, request } from "node:http";
@@ -7,6 +8,8 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { temporaryFolder } from "../test/support/folder.ts";
 import { endLeftProcesses, runMillrace, serveMillrace, withFront } from "../test/support/process.ts";
 import { limits } from "./limits.ts";
@@ -212,6 +215,18 @@ test("MILLRACE_ADMIN_KEY is the key, is not printed, and a new one takes its pla
   assert.equal(await statusOf(second.baseUrl, path, "chosen-by-the-operator"), 401);
   second.child.kill("SIGTERM");
   await second.ended;
+});
+
+test("an older Node says how to start with the right one", async () => {
+  const older = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'20.1.0'}})";
+  const entry = fileURLToPath(new URL("./start.js", import.meta.url));
+  const ended = promisify(execFile)(process.execPath, ["--import", older, entry, "version"]);
+  const { code, stderr } = await ended.then(
+    () => assert.fail("it ran"),
+    (problem: { code: number; stderr: string }) => problem,
+  );
+  assert.equal(code, 1);
+  assert.match(stderr, /^Millrace needs Node\.js 26, and this is 20\.1\.0\..*`npm start`/);
 });
 
 test("settings that are unknown or wrong are refused by name before anything is made", async () => {
