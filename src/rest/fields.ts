@@ -6,7 +6,7 @@ import { limits } from "../limits.ts";
 /** Stores accept neither U+0000 nor unpaired surrogates. */
 export const storable = "^[^\\u0000\\ud800-\\udfff]*$";
 
-/** An id as a string of digits; some clients send strings. */
+/** An id as a string of digits; `idInDigits` also bounds it. */
 export const idDigits = "^[1-9][0-9]{0,15}$";
 
 export const rowNumberDigits = "^[0-9]{1,19}$";
@@ -47,6 +47,13 @@ export const nameField = (description: string) =>
 
 export const idField = (description: string) =>
   Type.Integer({ description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+/** An id as a string of digits; some clients send strings. */
+export const idInDigits = Type.Refine(
+  Type.String({ pattern: idDigits }),
+  (digits) => Number.isSafeInteger(Number(digits)),
+  () => `is ${patternWords[idDigits]}`,
+);
 
 /** The time of a record. */
 export const timeField = (description: string) =>

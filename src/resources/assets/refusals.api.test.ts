@@ -82,6 +82,12 @@ const creations: readonly Refused[] = [
   { body: items(a, { ...a, parentId: 4 }, { ...a, parentId: 5 }), ...unknown(4, 5) },
   { body: items({ ...a, parentId: "x" }), message: `${invalid("items[0].parentId")} ...` },
   {
+    body: items({ ...a, parentId: "9007199254740993" }),
+    message:
+      `${invalid("items[0].parentId")} a value that is an id in digits, not above 9007199254740991 ` +
+      'but got "9007199254740993"',
+  },
+  {
     body: items({ ...a, parentId: "{plant}", parentRefId: "x" }),
     message: `${invalid("items[0].parentRefId")} the refId of an item of this request but got "x"`,
   },

@@ -2,7 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { limits } from "../../limits.ts";
 import { cursorParameter } from "../../rest/envelope.ts";
-import { changeObject, idDigits, idField, metadataField, nameField, textField } from "../../rest/fields.ts";
+import { changeObject, idField, idInDigits, metadataField, nameField, textField } from "../../rest/fields.ts";
 import { boolean, id, idList, integer, metadata, pageSize, text } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { searchParameters } from "../../rest/search.ts";
@@ -86,7 +86,7 @@ const fields = {
 };
 
 /** Integers, and the strings of digits that the .NET SDK sends. */
-const parentId = Type.Union([idField("The id of the parent"), Type.String({ pattern: idDigits })], {
+const parentId = Type.Union([idField("The id of the parent"), idInDigits], {
   description: "The id of the parent",
 });
 

@@ -69,8 +69,9 @@ const capabilities: readonly RefusedRequest[] = [
     missing(`${first}.assetsAcl.scope.assetIdScope.subtreeIds`),
   ),
   creating(
-    { assetsAcl: { actions: ["READ"], scope: { assetIdScope: { subtreeIds: ["9007199254740993"] } } } },
-    `${invalid(`${first}.assetsAcl.scope.assetIdScope.subtreeIds[0]`)} an id but got 9007199254740993`,
+    { assetsAcl: { actions: ["READ"], scope: { assetIdScope: { subtreeIds: ["1", "1", `${2 ** 53}`] } } } },
+    `${invalid(`${first}.assetsAcl.scope.assetIdScope.subtreeIds[2]`)} a value that is an id in digits, ` +
+      `not above ${2 ** 53 - 1} but got "${2 ** 53}"`,
   ),
 ];
 
