@@ -6,6 +6,7 @@ import { Compile } from "typebox/schema";
 import { parse, stringify } from "yaml";
 import { UsageError } from "../client/command.ts";
 import { limits } from "../limits.ts";
+import { withChosenVariants } from "./chosen-variant.ts";
 import { bytesIn, durationIn } from "./quantities.ts";
 import { sourceKinds } from "./source-kinds.ts";
 
@@ -189,9 +190,14 @@ interface SchemaProblem {
   readonly params: object;
 }
 
+interface ProblemParams {
+  readonly additionalProperties?: readonly string[];
+  readonly allowedValues?: readonly unknown[];
+}
+
 /** One line for each problem: its place and the expected value. */
 function problemsWith(schema: TSchema, value: unknown): string[] {
-  const [isValid, errors] = Compile(schema).Errors(value);
+  const [isValid, errors] = Compile(withChosenVariants(schema, value)).Errors(value);
   if (isValid) return [];
   const known = (errors as SchemaProblem[]).filter(
     // An unknown key is a problem of the object around it as well.
@@ -200,8 +206,9 @@ function problemsWith(schema: TSchema, value: unknown): string[] {
   );
   return known.slice(0, 8).map(({ instancePath, message, params }) => {
     const place = instancePath.slice(1).replaceAll("/", ".") || "the file";
-    const { additionalProperties: unknown } = params as { additionalProperties?: readonly string[] };
-    return unknown ? `${place} has unknown keys: ${unknown.join(", ")}` : `${place} ${message}`;
+    const { additionalProperties: unknown, allowedValues: words } = params as ProblemParams;
+    if (unknown) return `${place} has unknown keys: ${unknown.join(", ")}`;
+    return words ? `${place} must be one of ${words.join(", ")}` : `${place} ${message}`;
   });
 }
 

@@ -346,7 +346,8 @@ describe("MQTT", needs("mosquitto"), () => {
     const good = { topic: "t", format: "value", series: "s" };
     const refusals: readonly (readonly [read: Json, more: Json, message: RegExp])[] = [
       [{ ...good, serie: "s" }, {}, /source\.read\.0 has unknown keys: serie/],
-      [{ ...good, format: "xml" }, {}, /source\.read\.0/],
+      [{ ...good, format: "xml" }, {}, /source\.read\.0\.format must be one of value, json, sparkplug\n$/],
+      [{ topik: "t", format: "value", series: "s" }, {}, /properties topic\n.*has unknown keys: topik\n$/],
       [{ topic: "t", format: "json", map: "[" }, {}, /not valid JSONata/],
       [good, { port: 5 }, /source has unknown keys: port/],
       [good, { url: "http://broker" }, /source\.url/],
