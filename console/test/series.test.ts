@@ -57,6 +57,44 @@ async function keyOfReader(): Promise<string> {
 
 const pageOf = (name: string) => `/series/${ids.get(name)}`;
 
+describe("new series", () => {
+  it("a series is created with its kind, unit and asset, by those who may change series", async () => {
+    const page = await console.open({ path: "/series" });
+    await page.getByRole("button", { name: "New series" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("lab.acid");
+    await dialog.getByLabel("Unit").fill("mg/l");
+    await dialog.getByRole("combobox", { name: "Asset" }).fill("Boiler");
+    await page.getByRole("option", { name: /Boiler 7/ }).click();
+    await dialog.getByRole("combobox", { name: "Kind" }).click();
+    await page.getByRole("option", { name: "steps" }).click();
+    await assertAccessibleInLooks(page, oppositeLooks, () => dialog.waitFor());
+    await dialog.getByRole("button", { name: "Create the series" }).click();
+    await page.getByRole("heading", { name: "lab.acid" }).waitFor();
+    const { items } = await console.server.ask.v06("GET /timeseries?name=lab.acid");
+    const { unit, isString, isStep, assetId } = items[0]!;
+    assert.deepEqual([unit, isString, isStep, assetId], ["mg/l", false, true, boilerId]);
+    await console.server.ask.v06(`DELETE /timeseries/${items[0]!["id"]}`);
+    await console.release(page);
+    const reader = await console.open({ path: "/series?query=24-PT-1", key: readerKey });
+    await reader.getByRole("row", { name: /24-PT-1/ }).waitFor();
+    assert.equal(await reader.getByRole("button", { name: "New series" }).count(), 0);
+    await console.release(reader);
+  });
+
+  it("a name that exists is refused in the dialog", async () => {
+    const page = await console.open({ path: "/series" });
+    await page.getByRole("button", { name: "New series" }).click();
+    await page.getByRole("dialog").getByLabel("Name").fill("24-PT-1");
+    await page.getByRole("dialog").getByRole("button", { name: "Create the series" }).click();
+    await page
+      .getByRole("dialog")
+      .getByText(/already exist/)
+      .waitFor();
+    await console.release(page);
+  });
+});
+
 describe("the table of series", () => {
   it("shows the latest value, its age, and which series have stopped", async () => {
     const page = await console.open({ path: "/series?query=24" });

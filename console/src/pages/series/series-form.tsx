@@ -37,7 +37,7 @@ interface SeriesFieldsProps {
   onChange(part: Partial<Fields>): void;
 }
 
-function SeriesFields({ fields, onChange }: SeriesFieldsProps) {
+export function SeriesFields({ fields, onChange }: SeriesFieldsProps) {
   const text = (field: "name" | "description" | "unit" | "externalId") => ({
     value: fields[field],
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
@@ -62,7 +62,7 @@ function SeriesFields({ fields, onChange }: SeriesFieldsProps) {
   );
 }
 
-interface Fields {
+export interface Fields {
   readonly name: string;
   readonly description: string;
   readonly unit: string;
@@ -70,6 +70,11 @@ interface Fields {
   readonly assets: readonly number[];
   readonly pairs: ReturnType<typeof pairsOf>;
 }
+
+export const emptyFields: Fields = {
+  ...{ name: "", description: "", unit: "", externalId: "" },
+  ...{ assets: [], pairs: pairsOf(undefined) },
+};
 
 const fieldsOf = (series: TimeSeries): Fields => ({
   name: series.name,

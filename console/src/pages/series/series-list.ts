@@ -10,7 +10,7 @@ import type { SeriesKind, SeriesSearch } from "./search.ts";
 
 const pageSize = 200;
 
-const kindFilters: Readonly<Record<SeriesKind, { isString?: boolean; isStep?: boolean }>> = {
+export const kindFilters: Readonly<Record<SeriesKind, { isString?: boolean; isStep?: boolean }>> = {
   numbers: { isString: false, isStep: false },
   steps: { isString: false, isStep: true },
   text: { isString: true },

@@ -16,6 +16,7 @@ import { SelectionBar, useSeriesSelection } from "../../ui/series-selection.tsx"
 import { TextLink } from "../../ui/text-link.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { VirtualTable } from "../../ui/virtual-table.tsx";
+import { NewSeriesButton } from "./new-series.tsx";
 import { type SeriesSearch, seriesKinds } from "./search.ts";
 import classes from "./series.module.css";
 import { seriesColumns } from "./series-columns.tsx";
@@ -40,6 +41,7 @@ export function SeriesPage() {
       note={list.isSuccess ? `${countText(rows.length)}${more ? " and more" : ""}` : undefined}
       actions={
         <>
+          <NewSeriesButton />
           <DownloadCsv name="series" header={csvHeader} read={read} cells={csvCells} />
           <CopyAs request={requestOf(project, search)} />
         </>
@@ -145,7 +147,7 @@ function NoSeries({ search }: { search: SeriesSearch }) {
     );
   return (
     <Empty title="There are no series yet" icon={<ChartLine size={28} aria-hidden />}>
-      Create them through the API, or import a CSV file.{" "}
+      “New series” creates one. Programs and CSV files create theirs themselves:{" "}
       <TextLink to="/connect" search={{ tool: "csv" }} underline="always">
         Connect
       </TextLink>{" "}
