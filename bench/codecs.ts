@@ -20,7 +20,8 @@ const kernels = new Kernels();
 const blockPoints = 8192;
 /** One of each of the shapes of W1. */
 const generated = { series: 10, points: 100_000, seed: 1 };
-const rounds = 5;
+/** Enough for compiled code: a server that has loaded some million points has it. */
+const rounds = 21;
 
 /** The report in Markdown; it names missing data sets. */
 export function measureCodecs(): string {
@@ -142,7 +143,7 @@ function piecesOf({ times, values }: GeneratedSeries): BlockPart[] {
   });
 }
 
-/** Processor time a point, the median of some rounds after one that does not count. */
+/** Processor time a point, the median of the rounds after one that does not count. */
 function nanoseconds(points: number, work: () => void): string {
   work();
   const spent = Array.from({ length: rounds }, () => {
@@ -151,7 +152,7 @@ function nanoseconds(points: number, work: () => void): string {
     const { user, system } = process.threadCpuUsage(before);
     return ((user + system) * 1000) / points;
   });
-  return spent.sort((a, b) => a - b)[rounds >> 1]?.toFixed(0) ?? "";
+  return spent.sort((a, b) => a - b)[rounds >> 1]?.toFixed(1) ?? "";
 }
 
 const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
