@@ -29,12 +29,15 @@ const endMs = startMs + pointCount * stepMs;
 const names = Array.from({ length: seriesCount }, (_, i) => `sample ${i}`);
 const first = encodeURIComponent(names[0]!);
 
+/** Makes the records that the samples need, and points. */
+export async function sendFirst(server: Server): Promise<void> {
+  for (const sample of [...declarations, ...samplesOf(-1)]) await send(server, sample);
+}
+
 /** Sends each sample over a connection of its own: connections are spread over the threads. */
 export async function sendSamples(server: Server, rounds: number): Promise<void> {
-  for (const sample of declarations) await send(server, sample);
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < rounds; round++)
     for (const sample of samplesOf(round)) await send(server, sample);
-  }
 }
 
 async function send({ baseUrl, key, signal }: Server, { path, body }: Sample): Promise<void> {
@@ -69,19 +72,13 @@ const declarations: readonly Sample[] = [
   }),
 ];
 
-/** Later rounds write later points. */
+/** Later rounds write later points. Reads are first: after a write, other code reads what is in memory. */
 function samplesOf(round: number): readonly Sample[] {
   const range = `start=${startMs}&end=${endMs}`;
   const window = { start: startMs, end: endMs };
   const hourly = { aggregates: ["avg", "max"], granularity: "1h" };
   return [
     { path: "/login/status" },
-    post(`/timeseries/data/${first}`, { items: pointsOf(round) }),
-    post("/timeseries/data", {
-      items: names.map((name) => ({ name, datapoints: pointsOf(round) })),
-    }),
-    { path: `${project}/timeseries/data`, body: messageOf(endMs + round) },
-    { path: `${influx}/write?precision=ms`, body: `pump,place=a flow=1.5,speed=3 ${endMs + round}` },
     { path: `${project}/timeseries/latest/${first}` },
     { path: `${project}/timeseries/data/${first}?${range}&limit=10000` },
     { path: `${project}/timeseries/data/${first}?${range}&aggregates=avg,min,max,count&granularity=1h` },
@@ -91,6 +88,12 @@ function samplesOf(round: number): readonly Sample[] {
     { path: `${project}/timeseries?limit=100` },
     { path: `${project}/timeseries/search?query=sample` },
     { path: `${newProject}/timeseries?limit=100` },
+    post(`/timeseries/data/${first}`, { items: pointsOf(round) }),
+    post("/timeseries/data", {
+      items: names.map((name) => ({ name, datapoints: pointsOf(round) })),
+    }),
+    { path: `${project}/timeseries/data`, body: messageOf(endMs + round) },
+    { path: `${influx}/write?precision=ms`, body: `pump,place=a flow=1.5,speed=3 ${endMs + round}` },
     post("/assets", { items: [{ name: `new ${round}`, metadata: { maker: "b" } }] }),
     { path: `${project}/assets?limit=100` },
     { path: `${newProject}/assets?limit=100` },
