@@ -64,7 +64,9 @@ describe("new series", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("lab.acid");
     await dialog.getByLabel("Unit").fill("mg/l");
-    await dialog.getByRole("combobox", { name: "Asset" }).fill("Boiler");
+    const asset = dialog.getByRole("combobox", { name: "Asset" });
+    assert.equal(await asset.getAttribute("placeholder"), "None");
+    await asset.fill("Boiler");
     await page.getByRole("option", { name: /Boiler 7/ }).click();
     await dialog.getByRole("combobox", { name: "Kind" }).click();
     await page.getByRole("option", { name: "steps" }).click();

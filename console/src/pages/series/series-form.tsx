@@ -53,6 +53,7 @@ export function SeriesFields({ fields, onChange }: SeriesFieldsProps) {
       </Group>
       <AssetSelect
         label="Asset"
+        placeholder={fields.assets.length === 0 ? "None" : undefined}
         maxValues={1}
         value={fields.assets}
         onChange={(assets) => onChange({ assets })}
