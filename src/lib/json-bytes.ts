@@ -247,3 +247,10 @@ function isSame(view: DataView, at: number, known: number, length: number): bool
     if (view.getFloat64(at + i, true) !== view.getFloat64(known + i, true)) return false;
   return view.getFloat64(at + last, true) === view.getFloat64(known + last, true);
 }
+
+export const isHexDigit = (byte: number): boolean =>
+  (byte >= 0x30 && byte <= 0x39) || ((byte | 32) >= 0x61 && (byte | 32) <= 0x66);
+
+/** Whether the byte is a digit, a sign, the point or the exponent. */
+export const isOfNumber = (byte: number): boolean =>
+  (byte >= 0x30 && byte <= 0x39) || byte === 0x2e || byte === 0x2d || byte === 0x2b || (byte | 32) === 0x65;

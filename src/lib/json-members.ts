@@ -9,6 +9,13 @@ export interface PairsPath {
   readonly except?: (members: Readonly<Record<string, unknown>>) => boolean;
 }
 
+/** Which members stay although they are null. Arrays on a path have no name. */
+export interface KeptNulls {
+  readonly members: readonly (readonly string[])[];
+  /** In objects at these paths, at any depth. */
+  readonly within: readonly (readonly string[])[];
+}
+
 /** Sets an own member, also one named `__proto__`. */
 export function put(members: Members, key: string, value: unknown): void {
   if (key !== "__proto__") members[key] = value;

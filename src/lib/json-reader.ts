@@ -1,8 +1,8 @@
 // Reads JSON from bytes in steps and within bounds: no input blocks the thread or becomes more values than
 // the bounds allow. The values are those of `JSON.parse`.
 import { invariant } from "./invariant.ts";
-import { JsonBytes } from "./json-bytes.ts";
-import { type Members, type PairsPath, put, putStrings } from "./json-members.ts";
+import { isHexDigit, isOfNumber, JsonBytes } from "./json-bytes.ts";
+import { type KeptNulls, type Members, type PairsPath, put, putStrings } from "./json-members.ts";
 import { StringCache } from "./string-cache.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
@@ -35,8 +35,9 @@ export interface JsonBounds {
 }
 
 export interface JsonReading extends JsonBounds {
-  /** Omits members that are null. */
+  /** Omits members that are null, except those of `keptNulls`. */
   readonly dropsNulls?: boolean;
+  readonly keptNulls?: KeptNulls;
   /** Refuses objects with this key. */
   readonly refusedKey?: string;
   /**
@@ -88,6 +89,8 @@ interface Level {
   /** In an object of pairs: the JSON text of members that are numbers, booleans or null. */
   texts: Map<string, string> | undefined;
   readonly pairsPath: PairsPath | undefined;
+  /** Every member that is null stays. */
+  readonly keepsNulls: boolean;
 }
 
 /** Cache slots for the keys of one document, which repeat from object to object. */
@@ -102,7 +105,7 @@ export class JsonReader {
   #at = 0;
   #expected: Expected = "value";
   readonly #outer: Level[] = [];
-  #level: Level = levelOf(undefined, undefined);
+  #level: Level = levelOf(undefined, undefined, false);
   #value: unknown;
   #count = 0;
   /** The start of the object that is stored as text, and the number of levels around it. */
@@ -190,8 +193,9 @@ export class JsonReader {
   }
 
   #startValue(found: number): void {
-    if (found === openBrace) this.#open(levelOf(undefined, {}, this.#pairsPathHere()));
-    else if (found === openBracket) this.#open(levelOf([], undefined));
+    if (found === openBrace)
+      this.#open(levelOf(undefined, {}, this.#isWithinKeptNulls(), this.#pairsPathHere()));
+    else if (found === openBracket) this.#open(levelOf([], undefined, this.#level.keepsNulls));
     else if (found === quote) this.#add(this.#string());
     else {
       const start = this.#at;
@@ -211,6 +215,12 @@ export class JsonReader {
   #pairsPathHere(): PairsPath | undefined {
     if (!this.#pairsPaths || this.#textAt >= 0) return undefined;
     return this.#pairsPaths.find(({ names }) => this.#isAt(names));
+  }
+
+  /** Whether the object starting here keeps all its members that are null. */
+  #isWithinKeptNulls(): boolean {
+    const { keptNulls } = this.#reading;
+    return this.#level.keepsNulls || (keptNulls?.within.some((names) => this.#isAt(names)) ?? false);
   }
 
   #open(level: Level): void {
@@ -270,8 +280,14 @@ export class JsonReader {
     if (this.#count > this.#reading.values) throw new JsonTooLarge("values");
     if (list) list.push(value);
     else if (!members) this.#value = value;
-    else if (value === null && this.#reading.dropsNulls) delete members[key];
+    else if (value === null && this.#dropsNull()) delete members[key];
     else put(members, key, value);
+  }
+
+  #dropsNull(): boolean {
+    const { dropsNulls, keptNulls } = this.#reading;
+    if (!dropsNulls || this.#level.keepsNulls) return false;
+    return !keptNulls?.members.some((names) => this.#isAt(names));
   }
 
   #key(found: number): void {
@@ -375,15 +391,9 @@ export class JsonReader {
 const levelOf = (
   list: unknown[] | undefined,
   members: Members | undefined,
+  keepsNulls: boolean,
   pairsPath?: PairsPath | undefined,
-): Level => ({ list, members, key: "", keys: 0, pairsPath, texts: undefined });
+): Level => ({ list, members, keepsNulls, key: "", keys: 0, pairsPath, texts: undefined });
 
 const words = [true, false, null].map((value) => ({ value, written: Buffer.from(String(value)) }));
 const shortEscapes: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
-
-const isHexDigit = (byte: number): boolean =>
-  (byte >= 0x30 && byte <= 0x39) || ((byte | 32) >= 0x61 && (byte | 32) <= 0x66);
-
-/** Whether the byte is a digit, a sign, the point or the exponent. */
-const isOfNumber = (byte: number): boolean =>
-  (byte >= 0x30 && byte <= 0x39) || byte === 0x2e || byte === 0x2d || byte === 0x2b || (byte | 32) === 0x65;

@@ -152,15 +152,16 @@ export const changeOfIds = (description: string, max: number) => {
 };
 
 /** A change of a list: replaces or clears it, then adds elements, then removes elements. */
-export const changeOfList = <List extends TSchema>(list: List) =>
-  orNull(
-    changeObject({
-      set: orNull(list),
-      setNull: orNull(Type.Boolean()),
-      add: orNull(list),
-      remove: orNull(list),
-    }),
-  );
+export const listChange = <List extends TSchema>(list: List) =>
+  changeObject({
+    set: orNull(list),
+    setNull: orNull(Type.Boolean()),
+    add: orNull(list),
+    remove: orNull(list),
+  });
+
+/** `listChange` or null. */
+export const changeOfList = <List extends TSchema>(list: List) => orNull(listChange(list));
 
 /** A change of metadata: replaces or clears it, then adds pairs, then removes keys. */
 export const changeOfPairs = (description: string) => {

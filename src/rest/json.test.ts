@@ -1,7 +1,7 @@
 // Refusals of bodies that do not conform to their schema: the field, the expected value, the received one.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Type } from "typebox";
+import { type TSchema, Type } from "typebox";
 import { Failure } from "../errors.ts";
 import { idDigits } from "./fields.ts";
 import { jsonDecoder } from "./json.ts";
@@ -60,10 +60,21 @@ test("each kind of misfit has its words", async () => {
   for (const [body, message] of cases) assert.equal(await messageFor(body), message, JSON.stringify(body));
 });
 
+const itemsOf = (members: Record<string, TSchema>) =>
+  Type.Object({ items: Type.Array(Type.Partial(Type.Object(members))) });
+
 test("nulls are kept where a route has a meaning for them", async () => {
   const schema = Type.Object({ set: Type.Union([Type.Null(), Type.String()]) });
   const kept = jsonDecoder(schema, { nulls: "kept" });
   assert.deepEqual(await kept(Buffer.from('{"set":null}')), { set: null });
+  const open = Type.Unsafe({ type: "object", additionalProperties: true });
+  const decode = jsonDecoder(itemsOf({ list: schema, open, name: Type.String() }));
+  const sent = { list: { set: null }, open: { a: null, b: [{ c: null }] } };
+  const items = [
+    { ...sent, name: null },
+    { list: null, open: null },
+  ];
+  assert.deepEqual(await decode(Buffer.from(JSON.stringify({ items }))), { items: [sent, {}] });
 });
 
 test("keys are read as written, whatever an earlier body has had for keys", async () => {

@@ -12,22 +12,24 @@
 // `parameters.ts` decodes paths and queries.
 import type { TSchema } from "typebox";
 import { type Failure, fail } from "../errors.ts";
-import type { PairsPath } from "../lib/json-members.ts";
+import type { KeptNulls, PairsPath } from "../lib/json-members.ts";
 import { type JsonBounds, JsonMalformed, JsonReader, JsonTooLarge } from "../lib/json-reader.ts";
 import { TimeSlice } from "../lib/time-slice.ts";
 import { limits } from "../limits.ts";
 import { bodyCheck } from "./body-check.ts";
+import { keptNullsOf } from "./kept-nulls.ts";
 import { pairsPathsOf } from "./pairs-paths.ts";
 import { changesOfPatch } from "./patch.ts";
 import type { BodyWork, JsonBody } from "./route.ts";
 import { requireUtf8 } from "./text-body.ts";
 
 interface BodyReading {
-  /** "absent", the default, removes members that are `null`. */
+  /** "absent", the default, removes members that are `null`, except `keptNulls`. */
   readonly nulls?: "absent" | "kept" | undefined;
   /** These are options of `JsonReader`. */
   readonly keptText?: readonly string[];
   readonly refusedKey?: string;
+  readonly keptNulls?: KeptNulls;
   readonly pairsPaths?: readonly PairsPath[];
   readonly work?: BodyWork | undefined;
 }
@@ -40,7 +42,8 @@ export type BodyDecoder<Value = unknown> = (
 /**
  * Creates the decoder of a JSON body. Numbers and booleans in metadata become strings of their JSON text; no
  * other value is coerced. Members that the schema does not name are removed. Members that are `null` count as
- * absent unless `nulls` is "kept"; no body counts as `{}` (docs/reference/common.md#request-bodies).
+ * absent, unless their schema permits null or `nulls` is "kept"; no body counts as `{}`
+ * (docs/reference/common.md#request-bodies).
  * `keptText` and `changes` are described at `JsonBody`.
  */
 export function jsonDecoder<Value>(
@@ -48,13 +51,13 @@ export function jsonDecoder<Value>(
   { nulls, keptText, changes }: Pick<JsonBody<TSchema>, "nulls" | "keptText" | "changes"> = {},
 ): BodyDecoder<Value> {
   const check = bodyCheck(changes ?? schema);
-  let pairsPaths: readonly PairsPath[] | undefined;
+  let paths: { readonly pairsPaths: readonly PairsPath[]; readonly keptNulls: KeptNulls } | undefined;
   // A member `__proto__` could reach a prototype.
   const reading = { nulls, refusedKey: "__proto__", ...(keptText && { keptText }) };
   return async (bytes, { work } = {}) => {
     // Like the check, at the first request: a start has the decoders of all routes to make.
-    pairsPaths ??= pairsPathsOf(schema);
-    const value = await readJson(bytes, { ...reading, pairsPaths, work });
+    paths ??= { pairsPaths: pairsPathsOf(schema), keptNulls: keptNullsOf(schema) };
+    const value = await readJson(bytes, { ...reading, ...paths, work });
     const slice = new TimeSlice(limits.timeSliceMs);
     const checking = check(changes ? changesOfPatch(value) : value);
     let step = checking.next();

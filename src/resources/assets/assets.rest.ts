@@ -22,6 +22,7 @@ import { type ApiVersion, apiVersions, type Route, route } from "../../rest/rout
 import { textSearchOf } from "../../rest/search.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
 import { commonChangeOf, commonFilter, recordName, recordNameIn } from "../common/fields.rest.ts";
+import { typesChangeOf } from "./asset-types/schemas.rest.ts";
 import {
   type Asset,
   type AssetsQuery,
@@ -376,7 +377,6 @@ export function changeOf(id: number, sent: Static<typeof assetChange>, prefix: s
     throw fail("field-invalid", { field: `${prefix}name`, expected: "a name to set", got: "setNull" });
   const metadata = changed(sent.metadata);
   const parentId = changed(sent.parentId);
-  const { setNull, ...types } = sent.types ?? {};
   return {
     ...{ id, name },
     description: changed(sent.description),
@@ -385,6 +385,6 @@ export function changeOf(id: number, sent: Static<typeof assetChange>, prefix: s
     sourceId: changed(sent.sourceId),
     ...commonChangeOf(sent),
     parentId: typeof parentId === "string" ? Number(parentId) : parentId,
-    ...(sent.types && { types: setNull ? { ...types, set: [] } : types }),
+    ...(sent.types && { types: typesChangeOf(sent.types) }),
   };
 }

@@ -147,6 +147,8 @@ for (const resource of resources) {
     assert.deepEqual(await labels({ remove: ["x"] }), undefined);
     assert.deepEqual(await labels({ set: ["y"] }), ["y"]);
     assert.deepEqual(await labels({ setNull: true }), undefined);
+    assert.deepEqual(await labels({ set: ["z"] }), ["z"]);
+    assert.deepEqual(await labels({ set: null }), undefined);
     const { items } = await ok(
       server.ask.v06(`PATCH /${resource}/${id}`, { labels: { set: ["p"] }, dataSetId: { setNull: true } }),
     );

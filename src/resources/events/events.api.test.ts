@@ -96,16 +96,44 @@ test("both shapes are taken in every version, and an asset named twice counts on
 });
 
 test("additionalData may hold any values: 0.4 shows them as they are, newer versions as JSON", async () => {
-  const additionalData = { text: "1", number: 1, flag: false, list: [1, "x"], nested: { deep: { a: "b" } } };
-  const [id] = await create({ additionalData });
-  const strings = { text: "1", number: "1", flag: "false", list: '[1,"x"]', nested: '{"deep":{"a":"b"}}' };
+  const nested = { deep: { a: "b", none: null }, list: [{ none: null }] };
+  const additionalData = { text: "1", number: 1, flag: false, none: null, list: [1, "x"], nested };
+  const [id] = await create({ additionalData, type: null });
+  const strings = {
+    text: "1",
+    number: "1",
+    flag: "false",
+    none: "null",
+    list: '[1,"x"]',
+    nested: JSON.stringify(nested),
+  };
   assert.deepEqual((await one(id!, server.ask.v04))["additionalData"], additionalData);
   assert.deepEqual((await one(id!))["metadata"], strings);
   assert.deepEqual(idsOf(await ok(server.ask(`GET /events/search?metadata=${json({ number: "1" })}`))), [id]);
   await ok(server.ask.v06(`POST /events/${id}/update`, { type: { set: "x" } }));
   assert.deepEqual((await one(id!, server.ask.v04))["additionalData"], additionalData);
+  const other = { list: [null], b: { c: null } };
+  await ok(server.ask.v06(`POST /events/${id}/update`, { additionalData: { set: other, setNull: null } }));
+  assert.deepEqual((await one(id!, server.ask.v04))["additionalData"], other);
   await ok(server.ask.v06(`POST /events/${id}/update`, { metadata: { set: { a: "b" } } }));
   assert.deepEqual((await one(id!, server.ask.v04))["additionalData"], { a: "b" });
+});
+
+test("null as the only change of a list clears it", async () => {
+  const lists = { assetIds: [pump], tagIds: ["hot"] };
+  const cleared = { assetIds: { set: null }, tagIds: { set: null } };
+  const [first, second, third] = await create(lists, lists, lists);
+  await ok(server.ask.v06(`POST /events/${first}/update`, cleared));
+  await ok(server.ask.v06("POST /events/update", { items: [{ id: second, type: null, ...cleared }] }));
+  await ok(server.ask.v06(`PATCH /events/${third}`, cleared));
+  for (const id of [first, second, third]) {
+    const event = await one(id!);
+    assert.deepEqual([event["assetIds"], event["tagIds"]], [[], undefined]);
+  }
+  const nulls = { set: null, add: null, remove: null };
+  const [kept] = await create(lists);
+  await ok(server.ask.v06(`POST /events/${kept}/update`, { assetIds: nulls, tagIds: nulls, type: null }));
+  assert.deepEqual((await one(kept!))["assetIds"], [pump], "nulls of every member have no meaning");
 });
 
 test("the list applies each filter and both directions, in every version", async () => {

@@ -203,7 +203,7 @@ const changes: readonly Refused[] = [
   },
   {
     body: items({ id: "{plain}", assetIds: { add: "{pump}" } }),
-    message: `${invalid("items[0].assetIds.add")} array but got number`,
+    message: `${invalid("items[0].assetIds.add")} array or null but got {pump}`,
   },
   { body: items({ type: { set: "x" } }), ...missing("items[0].id") },
   { body: items({ id: "{plain}", type: { set: "x" } }, { id: 7, type: { set: "x" } }), ...unknown(7) },

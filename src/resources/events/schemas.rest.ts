@@ -3,7 +3,15 @@
 import { type Static, type TSchema, Type } from "typebox";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { changed, changeObject, idField, metadataField, storable, textField } from "../../rest/fields.ts";
+import {
+  changed,
+  changeObject,
+  idField,
+  listChange,
+  metadataField,
+  storable,
+  textField,
+} from "../../rest/fields.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { changeList, commonOverwriteOf, type ListChange } from "../common/changes.ts";
 import {
@@ -93,14 +101,6 @@ export const eventIds = Type.Union([idField("Which event"), Type.Object({ id: id
 const setter = <Value extends TSchema>(value: Value) =>
   changeObject({ set: Type.Optional(value), setNull: Type.Optional(Type.Boolean()) });
 
-const listSetter = <List extends TSchema>(list: List) =>
-  changeObject({
-    set: Type.Optional(list),
-    add: Type.Optional(list),
-    remove: Type.Optional(list),
-    setNull: Type.Optional(Type.Boolean()),
-  });
-
 /** `{"set":value}` or `{"setNull":true}` for each member; clients use both spellings of `subtype`. */
 const changes = {
   ...optionals({
@@ -112,8 +112,8 @@ const changes = {
     subType: setter(fields.subtype),
     metadata: setter(fields.metadata),
     additionalData: setter(additionalData),
-    assetIds: listSetter(fields.assetIds),
-    tagIds: listSetter(tags),
+    assetIds: listChange(fields.assetIds),
+    tagIds: listChange(tags),
     source: setter(fields.source),
     sourceId: setter(fields.sourceId),
     eventTransformerId: setter(fields.eventTransformerId),
@@ -129,7 +129,7 @@ export const identifiedChange = changeObject({ id: idField("Which event"), ...ch
 const patchable = Object.fromEntries(
   Object.entries(spellings).map(([name, value]) => {
     const isLinks = name === "assetIds" || name === "tagIds";
-    return [name, Type.Union([value, isLinks ? listSetter(value) : setter(value)])];
+    return [name, Type.Union([value, isLinks ? listChange(value) : setter(value)])];
   }),
 );
 

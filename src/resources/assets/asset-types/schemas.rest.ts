@@ -1,5 +1,5 @@
 // JSON schemas of asset types and of an asset's type values (docs/reference/assets.md#asset-types).
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { limits } from "../../../limits.ts";
 import {
   change,
@@ -11,6 +11,7 @@ import {
 } from "../../../rest/fields.ts";
 import { id } from "../../../rest/parameters.ts";
 import { fieldValueTypes } from "./schema.ts";
+import type { TypesChange } from "./values.ts";
 
 const typeId = idField("Which type");
 const fieldId = idField("Which field of the type");
@@ -70,7 +71,7 @@ export const typeInputs = Type.Array(typeInput, {
 /** Changes of an asset's types, applied in the order `set`, `remove`, `add`, `edit`. */
 export const typesChange = changeObject(
   {
-    set: Type.Optional(typeInputs),
+    set: Type.Optional(Type.Union([typeInputs, Type.Null()])),
     setNull: Type.Optional(Type.Boolean()),
     remove: list(typeId, limits.assetTypesMax),
     add: list(typeInput, limits.assetTypesMax),
@@ -92,6 +93,13 @@ export const typesChange = changeObject(
   },
   { description: "Applied in the order set, remove, add, edit" },
 );
+
+/** `{"set":null}` as the only member clears the types, as in other lists. */
+export function typesChangeOf({ set, setNull, ...others }: Static<typeof typesChange>): TypesChange {
+  const isCleared = setNull || (set === null && Object.keys(others).length === 0);
+  if (isCleared) return { ...others, set: [] };
+  return set ? { ...others, set } : others;
+}
 
 export const typeValuesSchema = Type.Array(
   Type.Object({
