@@ -1,6 +1,6 @@
 // A connection to an HTTP server that listens nowhere. Its ends are sockets, as those of clients are: with a
-// stream in memory instead, other code of Node runs, and the first ten requests for the login status took 40
-// percent longer.
+// stream in memory instead, other code of Node runs, and the second to the tenth request for the login status
+// took a third longer.
 import { once } from "node:events";
 import type { Server, ServerResponse } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
