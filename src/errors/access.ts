@@ -5,7 +5,8 @@ import { entry } from "./entry.ts";
  * Each message describes only the credential in the request, so it helps no attacker to guess another one.
  */
 const whyUnauthenticated = {
-  "no-credentials": "the request has no credentials; send an API key (header api-key) or a bearer token",
+  "no-credentials":
+    "the request has no credentials; send a bearer token or a key (header api-key, in OData also Basic)",
   "unknown-key": "the API key is unknown or revoked",
   "expired-key": "the API key has expired",
   "bad-token": "the token is not valid for this server; an API key belongs in the header api-key",

@@ -9,7 +9,7 @@ import { routes } from "../resources.ts";
 import { pathOf } from "../rest/route.ts";
 
 const reasons = {
-  none: "the request has no credentials; send an API key (header api-key) or a bearer token",
+  none: "the request has no credentials; send a bearer token or a key (header api-key, in OData also Basic)",
   key: "the API key is unknown or revoked",
   token: "the token is not valid for this server; an API key belongs in the header api-key",
 };
