@@ -296,6 +296,7 @@ describe("the page of a series", () => {
     const page = await console.open({ path: pageOf("24-PT-1"), key: readerKey });
     await page.getByText("600", { exact: true }).first().waitFor();
     assert.equal(await page.getByRole("button", { name: "Edit" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Add value" }).count(), 0);
     assert.equal(await page.getByRole("button", { name: "More actions" }).count(), 0);
     await console.release(page);
   });
@@ -305,6 +306,89 @@ describe("the page of a series", () => {
     await page.getByRole("alert").waitFor();
     await page.goto(`${console.server.baseUrl}/series/none`);
     await page.getByText("There is no such page").waitFor();
+    await console.release(page);
+  });
+});
+
+describe("a value that a person adds", () => {
+  const stored = async (name: string, timeMs: number) => {
+    const range = `start=${timeMs}&end=${timeMs + 1}`;
+    const { items } = await console.server.ask.v06(`GET /timeseries/${ids.get(name)}/data?${range}`);
+    return (items[0]!["datapoints"] as { value: unknown }[])[0]?.value;
+  };
+  /** Opens the dialog at a fixed time, which the field of the time then has. */
+  const openAt = async (name: string, timeMs: number) => {
+    const page = await console.open({ path: pageOf(name) });
+    await page.clock.setFixedTime(timeMs);
+    await page.getByRole("button", { name: "Add value" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText(/On the clock of/).waitFor();
+    return { page, dialog, button: dialog.getByRole("button", { name: /^(Add|Replace) the value$/ }) };
+  };
+  const secondMs = (timeMs: number) => timeMs - (timeMs % 1_000);
+
+  it("is checked, stored, and shown as the latest value and in the chart", async () => {
+    const timeMs = secondMs(Date.now());
+    const { page, dialog, button } = await openAt("23-FT-1010", timeMs);
+    const value = dialog.getByLabel("Value in m3/h");
+    assert.equal(await button.isDisabled(), true);
+    await value.fill("7,25");
+    await dialog.getByText("The decimal sign is a point, such as 12.5.").waitFor();
+    await value.fill("12 l");
+    await dialog.getByText("Write a number, such as 12.5.").waitFor();
+    await value.fill("1e999");
+    await dialog.getByText("This is too large for a number.").waitFor();
+    assert.equal(await button.isDisabled(), true);
+    await value.fill("7.25");
+    await assertAccessibleInLooks(page, oppositeLooks, () => dialog.waitFor());
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("7.25", { exact: true }).first().waitFor();
+    await page.getByRole("img", { name: "23-FT-1010, 1 d" }).waitFor();
+    assert.equal(await stored("23-FT-1010", timeMs), 7.25);
+    await console.release(page);
+  });
+
+  it("replaces a point only after the dialog has shown it, also one that came meanwhile", async () => {
+    const timeMs = secondMs(Date.now());
+    const { page, dialog, button } = await openAt("24-HS-1", timeMs);
+    await dialog.getByLabel("Value", { exact: true }).fill("3");
+    await dialog.getByRole("button", { name: "Add the value" }).isEnabled();
+    const path = `POST /timeseries/${ids.get("24-HS-1")}/data`;
+    await console.server.ask.v06(path, { items: [{ timestamp: timeMs, value: 2 }] });
+    await button.click();
+    await dialog.getByText("There is a value at this time").waitFor();
+    await dialog.getByText(/^2 at .* is replaced/).waitFor();
+    assert.equal(await stored("24-HS-1", timeMs), 2);
+    await assertAccessibleInLooks(page, oppositeLooks, () => dialog.waitFor());
+    await dialog.getByRole("button", { name: "Replace the value" }).click();
+    await dialog.waitFor({ state: "detached" });
+    assert.equal(await stored("24-HS-1", timeMs), 3);
+    await page.getByRole("button", { name: "Add value" }).click();
+    await dialog.getByText(/^3 at .* is replaced/).waitFor();
+    await console.server.ask.v06(
+      `DELETE /timeseries/${ids.get("24-HS-1")}/data/deleterange?start=${timeMs}&end=${timeMs + 1}`,
+    );
+    await console.release(page);
+  });
+
+  it("is text for a series of strings; the refusal of the server is shown at its field", async () => {
+    const timeMs = secondMs(Date.now());
+    const { page, dialog, button } = await openAt("24-XV-1", timeMs);
+    const message = "Invalid field - items[0].value - expected other text";
+    await page.route(/\/timeseries\/\d+\/data$/, (route) =>
+      route.fulfill({ status: 400, json: { error: { code: 400, message } } }),
+    );
+    await dialog.getByLabel("Value").fill("closed, locked");
+    await button.click();
+    await dialog.getByText(message).waitFor();
+    assert.equal(await dialog.getByLabel("Value").getAttribute("aria-invalid"), "true");
+    await page.unroute(/\/timeseries\/\d+\/data$/);
+    await dialog.getByLabel("Value").fill("closed");
+    await button.click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("table", { name: "Points of 24-XV-1" }).getByText("closed").waitFor();
+    assert.equal(await stored("24-XV-1", timeMs), "closed");
     await console.release(page);
   });
 });

@@ -4,7 +4,7 @@ import { getTimeseriesByIdDataCount } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 
 /** Before all points. */
-const startOfTimeMs = Date.UTC(1900, 0, 1);
+export const startOfTimeMs = Date.UTC(1900, 0, 1);
 /** After all points: the latest timestamp is of the end of 2099. */
 export const endOfTimeMs = Date.UTC(2100, 0, 1) - 1;
 

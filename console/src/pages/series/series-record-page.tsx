@@ -2,7 +2,7 @@
 import { Badge, Button, Card, Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChartSpline, Eraser, Pencil, Trash2 } from "lucide-react";
+import { ChartSpline, Eraser, Pencil, Plus, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { getTimeseriesByIdLatest, getTimeseriesBySeries, type TimeSeries } from "../../api/generated.ts";
 import { ageText, countText, timeText, valueText } from "../../lib/format.ts";
@@ -17,6 +17,7 @@ import { RecordMenu } from "../../ui/record-menu.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
 import { useNow } from "../../ui/use-now.ts";
+import { AddValue } from "./add-value.tsx";
 import { endOfTimeMs, usePointCount } from "./all-time.ts";
 import { DeletePoints } from "./delete-points.tsx";
 import { DeleteSeries } from "./delete-series.tsx";
@@ -151,7 +152,7 @@ function SeriesFacts({ series }: { series: TimeSeries }) {
 
 /** The ways to change the series; none for a person who may only read. */
 function SeriesActions({ series }: { series: TimeSeries }) {
-  const [dialog, setDialog] = useState<"edit" | "points" | "delete">();
+  const [dialog, setDialog] = useState<"edit" | "add" | "points" | "delete">();
   const navigate = useNavigate();
   const client = useQueryClient();
   if (!mayDo(useSession(), "timeSeriesAcl", "WRITE")) return null;
@@ -169,6 +170,14 @@ function SeriesActions({ series }: { series: TimeSeries }) {
       <Button
         variant="default"
         size="xs"
+        leftSection={<Plus size={14} aria-hidden />}
+        onClick={() => setDialog("add")}
+      >
+        Add value
+      </Button>
+      <Button
+        variant="default"
+        size="xs"
         leftSection={<Pencil size={14} aria-hidden />}
         onClick={() => setDialog("edit")}
       >
@@ -181,6 +190,7 @@ function SeriesActions({ series }: { series: TimeSeries }) {
         ]}
       />
       {dialog === "edit" && <SeriesForm series={series} onSaved={changed} onClose={close} />}
+      {dialog === "add" && <AddValue series={series} onAdded={changed} onClose={close} />}
       {dialog === "points" && <DeletePoints series={series} onDeleted={changed} onClose={close} />}
       {dialog === "delete" && (
         <DeleteSeries series={series} onDeleted={() => void deleted()} onClose={close} />
