@@ -64,8 +64,10 @@ function runOf(item: unknown): Run {
   const points = listIn(members, "datapoints");
   const key = ["name", "tagId", "id"].find((one) => members[one] !== undefined && members[one] !== null);
   need(key !== undefined, "fields-missing");
-  const isRight = key === "id" ? Number.isSafeInteger(members["id"]) : typeof members[key!] === "string";
-  need(isRight, "field-invalid");
+  const [name, tagId, id] = ["name", "tagId", "id"].map((one) => members[one] ?? undefined);
+  for (const text of [name, tagId]) need(text === undefined || typeof text === "string", "field-invalid");
+  need(id === undefined || Number.isSafeInteger(id), "field-invalid");
+  need(name === undefined || tagId === undefined || name === tagId, "field-invalid");
   return { key: members[key!] as string | number, ...pointsOf(points) };
 }
 

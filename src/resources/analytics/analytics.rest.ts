@@ -25,7 +25,7 @@ import {
 } from "./analytics.ts";
 import { type DistanceMode, distanceModes } from "./matching/sliding-distance.ts";
 import { jobStates } from "./schema.ts";
-import { patternSearch, readSearch, searchRange } from "./specs.rest.ts";
+import { patternSearch, readSearch, refuseOtherSeries, searchRange } from "./specs.rest.ts";
 
 const matchMembers = {
   from: Type.Integer({ description: "The first time of the match" }),
@@ -72,7 +72,9 @@ const jobRoutes: readonly Route[] = [
     body: json(patternSearch),
     response: () => ({ schema: Type.Object({ jobId: Type.Integer() }) }),
     handle: async (ctx, { body }) => {
-      const { id: jobId } = await startSearch(ctx, readSearch(ctx, body), body.description);
+      const search = readSearch(ctx, body);
+      await refuseOtherSeries(ctx, body);
+      const { id: jobId } = await startSearch(ctx, search, body.description);
       return { jobId };
     },
   }),

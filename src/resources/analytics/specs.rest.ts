@@ -5,14 +5,8 @@ import { fail } from "../../errors.ts";
 import type { TimeRange } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { textField } from "../../rest/fields.ts";
-import {
-  keyFields,
-  type OptionsInput,
-  readGranularity,
-  readOptions,
-  seriesKey,
-  timeRange,
-} from "../datapoints/queries.rest.ts";
+import { type OptionsInput, readGranularity, readOptions, timeRange } from "../datapoints/queries.rest.ts";
+import { type KeyInput, keyFields, refuseOtherIds, seriesKey } from "../timeseries/series-keys.rest.ts";
 import type { SearchWanted } from "./analytics.ts";
 import { type GapFilling, gapFillings } from "./matching/grid-rows.ts";
 import type { BucketColumn, Source } from "./sources.ts";
@@ -65,6 +59,16 @@ export const patternSearch = Type.Object(
 );
 
 type SpecInput = Static<typeof spec>;
+
+/** Refuses (400) the name of one series beside the id of another. */
+export async function refuseOtherSeries(ctx: RequestContext, input: Static<typeof patternSearch>) {
+  for (const [index, { timeSeries }] of input.timeSeriesDataSpec.entries())
+    await refuseOtherIds(
+      ctx,
+      timeSeries as readonly KeyInput[],
+      (at) => `timeSeriesDataSpec[${index}].timeSeries[${at}].`,
+    );
+}
 
 /** The search of a body. Refuses (400) members that contradict each other. */
 export function readSearch(ctx: RequestContext, input: Static<typeof patternSearch>): SearchWanted {
@@ -131,10 +135,7 @@ function readSource(input: SpecInput, at: string): Source {
 type Column = BucketColumn | Pick<BucketColumn, "key">;
 
 function columnsIn(spec: SpecInput, one: SpecInput["timeSeries"][number], at: string): Column[] {
-  const key = seriesKey(
-    { ...(one.name !== undefined && { name: one.name }), ...(one.id !== undefined && { id: one.id }) },
-    at,
-  );
+  const key = seriesKey(one as KeyInput, at);
   const { aggregates = [] } = optionsIn({ aggregates: one.aggregates ?? spec.aggregates }, at);
   const fill: GapFilling | undefined = one.missingDataStrategy ?? spec.missingDataStrategy;
   if (aggregates.length === 0) return [{ key }];

@@ -10,8 +10,6 @@ import { itemsSchema } from "../../rest/envelope.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
 import { prepareReads, type SeriesQuery } from "../datapoints/datapoints.ts";
 import {
-  type KeyInput,
-  keyFields,
   mergeOptions,
   type OptionsInput,
   optionFields,
@@ -19,7 +17,6 @@ import {
   readAggregate,
   readGranularity,
   readOptions,
-  seriesKey,
   seriesQuery,
   timeRange,
 } from "../datapoints/queries.rest.ts";
@@ -30,6 +27,7 @@ import {
   namedRows,
   seriesPointsSchema,
 } from "../datapoints/responses.rest.ts";
+import { type KeyInput, keyFields, refuseOtherIds, seriesKey } from "../timeseries/series-keys.rest.ts";
 import { type Alias, type CalculatedQuery, calculate } from "./calculated.ts";
 
 const aliasSchema = Type.Object(
@@ -180,6 +178,9 @@ export const calculatedRoutes: readonly Route[] = [
     handle: async (ctx, { version, query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
       const queries = readQueries(continuation, body as Body, version);
+      // Beside a function, a name is that of the result.
+      const stored = (body as Body).items.map((item) => (item.function === undefined ? item : {}));
+      await refuseOtherIds(ctx, stored);
       return jsonResponse(ctx, await readResults(ctx, queries, version), version, continuation);
     },
   }),

@@ -6,17 +6,9 @@ import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
 import { cellTextFor, csvQuery } from "../../rest/csv.ts";
 import { type ApiVersion, apiVersions, type Route, route } from "../../rest/route.ts";
+import { type KeyInput, keyFields, refuseOtherIds, seriesKey } from "../timeseries/series-keys.rest.ts";
 import { type DataFrameQuery, readDataFrame } from "./data-frame.ts";
-import {
-  granularityIn,
-  type KeyInput,
-  keyFields,
-  type OptionsInput,
-  optionFields,
-  readOptions,
-  seriesKey,
-  timeRange,
-} from "./queries.rest.ts";
+import { granularityIn, type OptionsInput, optionFields, readOptions, timeRange } from "./queries.rest.ts";
 import { csvType, dataFrameResponse } from "./responses.rest.ts";
 
 const dataFrameSchema = Type.Object({
@@ -71,6 +63,7 @@ export const dataFrameRoutes: readonly Route[] = [
     handle: async (ctx, { version, query, body }) => {
       const continuation = new Continuation(ctx, body, query.cursor);
       const frameQuery = readQuery(continuation.nowMs, body as DataFrameInput, version);
+      await refuseOtherIds(ctx, (body as DataFrameInput).items);
       const frame = await readDataFrame(ctx, continuation.remaining(frameQuery));
       return dataFrameResponse(ctx, { ...frame, limit: frameQuery.limit }, cellTextFor(query), continuation);
     },

@@ -10,6 +10,7 @@ import { emptyResponse, emptySchema, itemsResponse, itemsSchema } from "../../re
 import { bulk } from "../../rest/fields.ts";
 import { id, type Parameter, required, text } from "../../rest/parameters.ts";
 import { apiVersions, type BytesBody, type Route, route } from "../../rest/route.ts";
+import { type KeyInput, keyFields, refuseOtherIds, seriesKeys } from "../timeseries/series-keys.rest.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import { dataFrameRoutes } from "./data-frame.rest.ts";
 import {
@@ -24,11 +25,8 @@ import type { IncomingPoints } from "./inserts/incoming-points.ts";
 import { decodeInsert } from "./inserts/insert-json.rest.ts";
 import { decodeInsertMessage } from "./protobuf.ts";
 import {
-  type KeyInput,
-  keyFields,
   queryParameters,
   readTime,
-  seriesKeys,
   seriesQuery,
   timeField,
   timeParameter,
@@ -166,6 +164,7 @@ const manyLatestRoute = route({
   handle: async (ctx, { version, body }) => {
     const { items, before = "now" } = body as LatestQueryInput;
     const keys = seriesKeys(items);
+    await refuseOtherIds(ctx, items);
     const beforeMs = timePointMs(readTime(before, "before"), ctx.system.nowMs());
     return manyLatestResponse(ctx, await latestPoints(ctx, keys, beforeMs), version);
   },

@@ -14,6 +14,7 @@ import {
 import { limits } from "../../limits.ts";
 import { boolean, integer, type Parameter } from "../../rest/parameters.ts";
 import type { ApiVersion } from "../../rest/route.ts";
+import { eitherOf } from "../../rest/two-names.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import type { SeriesKey } from "../timeseries/timeseries.ts";
 import type { SeriesQuery } from "./datapoints.ts";
@@ -131,32 +132,6 @@ export const optionFields = {
   includeOutsidePoints: Type.Optional(Type.Boolean()),
 };
 
-/** Names a series: by `name` (0.4: `tagId`) or by `id`. */
-export const keyFields = {
-  name: Type.Optional(Type.String()),
-  tagId: Type.Optional(Type.String()),
-  id: Type.Optional(Type.Integer()),
-};
-
-export interface KeyInput {
-  readonly name?: string;
-  readonly tagId?: string;
-  readonly id?: number;
-}
-
-/**
- * The series that an item names. Refuses (400) an item without a name. `at` is the item's path: `items[0].`
- */
-export function seriesKey({ name, tagId, id }: KeyInput, at: string): SeriesKey {
-  const key = name ?? tagId ?? id;
-  if (key === undefined) throw fail("fields-missing", { fields: [`${at}name`] });
-  return key;
-}
-
-/** The keys of the items of a body. */
-export const seriesKeys = (items: readonly KeyInput[]): readonly SeriesKey[] =>
-  items.map((item, i) => item.name ?? item.tagId ?? item.id ?? seriesKey(item, `items[${i}].`));
-
 export interface OptionsInput {
   readonly start?: string | number;
   readonly end?: string | number;
@@ -170,17 +145,24 @@ export interface OptionsInput {
 
 /** Decodes the options of a body or an item. `at` is the path of their members: `items[0].` */
 export function readOptions(input: OptionsInput, at: string): ReadOptions {
-  const field = input.aggregates === undefined ? "aggregateFunctions" : "aggregates";
-  const aggregates = input[field];
   return {
     start: input.start === undefined ? undefined : readTime(input.start, `${at}start`),
     end: input.end === undefined ? undefined : readTime(input.end, `${at}end`),
-    aggregates: aggregates === undefined ? undefined : readAggregates([aggregates].flat(), `${at}${field}`),
+    aggregates: eitherOf(
+      aggregatesIn(input, "aggregates", at),
+      aggregatesIn(input, "aggregateFunctions", at),
+    ),
     granularity: input.granularity ? readAnyGranularity(input.granularity, `${at}granularity`) : undefined,
     timeZone: input.timeZone ? readTimeZone(input.timeZone, `${at}timeZone`) : undefined,
     limit: input.limit,
     includeOutsidePoints: input.includeOutsidePoints,
   };
+}
+
+function aggregatesIn(input: OptionsInput, name: "aggregates" | "aggregateFunctions", at: string) {
+  const field = `${at}${name}`;
+  const sent = input[name];
+  return [field, sent === undefined ? undefined : readAggregates([sent].flat(), field)] as const;
 }
 
 /** The options of an item; those that it does not have are the options of the body. */

@@ -13,6 +13,7 @@ import {
   textField,
 } from "../../rest/fields.ts";
 import type { ApiVersion } from "../../rest/route.ts";
+import { eitherOf } from "../../rest/two-names.ts";
 import { changeList, commonOverwriteOf, type ListChange } from "../common/changes.ts";
 import {
   commonChangeOf,
@@ -167,7 +168,7 @@ function metadataOf(
   { metadata, additionalData }: Pick<EventInput, "metadata" | "additionalData">,
   prefix: string,
 ): Partial<Pick<Event, "metadata" | "sentMetadata">> {
-  if (metadata || !additionalData) return metadata ? { metadata } : {};
+  if (!additionalData) return metadata ? { metadata } : {};
   const strings = Object.entries(additionalData).map(([key, value]): [string, string] => [
     key,
     isText(value) ? value : JSON.stringify(value),
@@ -177,8 +178,13 @@ function metadataOf(
   if (length > limits.metadataLengthMax)
     throw fail("field-invalid", { field: `${prefix}additionalData`, expected, got: `${length}` });
   const isMetadata = Object.values(additionalData).every(isText);
-  return { metadata: Object.fromEntries(strings), ...(!isMetadata && { sentMetadata: additionalData }) };
+  const pairs = Object.fromEntries(strings);
+  eitherOf([`${prefix}metadata`, metadata], [`${prefix}additionalData`, pairs]);
+  return { metadata: pairs, ...(!isMetadata && { sentMetadata: additionalData }) };
 }
+
+const subtypeOf = <Value>({ subtype, subType }: { subtype?: Value; subType?: Value }, prefix: string) =>
+  eitherOf([`${prefix}subtype`, subtype], [`${prefix}subType`, subType]);
 
 export function newEventOf(sent: Static<typeof newEvent>, index: number): NewEvent {
   const prefix = `items[${index}].`;
@@ -186,7 +192,8 @@ export function newEventOf(sent: Static<typeof newEvent>, index: number): NewEve
     const expected = "none, as the service assigns ids,";
     throw fail("field-invalid", { field: `${prefix}id`, expected, got: JSON.stringify(sent.id) });
   }
-  const { startTime, endTime, description, type, subtype = sent.subType, source, sourceId } = sent;
+  const { startTime, endTime, description, type, source, sourceId } = sent;
+  const subtype = subtypeOf(sent, prefix);
   const { eventTransformerId: transformerId, eventReferenceKey: referenceKey, semanticPhrases = [] } = sent;
   const { metadata = {}, sentMetadata } = metadataOf(sent, prefix);
   return {
@@ -225,7 +232,8 @@ function newLinksOf(
 export const overwriteOf =
   (version: ApiVersion) =>
   (sent: EventInput, index: number): EventChange => {
-    const { metadata = {}, sentMetadata = null } = metadataOf(sent, `items[${index}].`);
+    const prefix = `items[${index}].`;
+    const { metadata = {}, sentMetadata = null } = metadataOf(sent, prefix);
     const [ofOld, ofNew] = version === "0.4" ? [null, undefined] : [undefined, null];
     const links = linksChangeOf(version, {
       assetIds: { set: sent.assetIds ?? [] },
@@ -237,7 +245,7 @@ export const overwriteOf =
       endTime: sent.endTime ?? null,
       description: sent.description ?? null,
       type: sent.type ?? null,
-      subtype: sent.subtype ?? sent.subType ?? null,
+      subtype: subtypeOf(sent, prefix) ?? null,
       ...{ metadata, sentMetadata },
       ...links,
       semanticPhrases: sent.semanticPhrases,
@@ -266,7 +274,7 @@ export function changeOf(
     endTime: changed(sent.endTime),
     description: changed(sent.description),
     type: changed(sent.type),
-    subtype: changed(sent.subtype ?? sent.subType),
+    subtype: changed(subtypeOf(sent, prefix)),
     ...metadataChange(sent, prefix),
     ...linksChangeOf(version, { assetIds: listChangeOf(sent.assetIds), tagIds: listChangeOf(sent.tagIds) }),
     semanticPhrases: changed(sent.semanticPhrases),
@@ -282,6 +290,8 @@ function metadataChange(sent: Static<typeof eventChange>, prefix: string) {
   const metadata = changed(sent.metadata);
   const additionalData = changed(sent.additionalData);
   if (metadata === undefined && additionalData === undefined) return {};
+  if (!(metadata && additionalData))
+    eitherOf<unknown>([`${prefix}metadata`, metadata], [`${prefix}additionalData`, additionalData]);
   const eventInput = {
     ...(metadata && { metadata }),
     ...(additionalData && { additionalData }),

@@ -27,6 +27,7 @@ import {
 import { patchBody } from "../../rest/patch.ts";
 import type { ApiVersion } from "../../rest/route.ts";
 import { during, searchParameters } from "../../rest/search.ts";
+import { eitherOf } from "../../rest/two-names.ts";
 import { commonOverwriteOf } from "../common/changes.ts";
 import {
   commonChangeOf,
@@ -210,7 +211,7 @@ export const listFilter = (query: ParameterValues<typeof listQuery>): Filter =>
     query.tagId === undefined ? undefined : hasOneOf("tags", [query.tagId]),
     equalTo("directory", query.dir),
     equalTo("name", query.name),
-    equalTo("fileType", query.type ?? query.fileType),
+    equalTo("fileType", eitherOf(["type", query.type], ["fileType", query.fileType])),
     equalTo("source", query.source),
     uploadedOrNot(query.isUploaded),
     commonFilter(query),
@@ -234,7 +235,7 @@ export const searchQuery = {
 export const searchFilter = (query: ParameterValues<typeof searchQuery>): Filter =>
   and(
     equalTo("directory", query.directory),
-    equalTo("fileType", query.type ?? query.fileType),
+    equalTo("fileType", eitherOf(["type", query.type], ["fileType", query.fileType])),
     uploadedOrNot(query.uploaded),
     during("uploadedTime", query.minUploadedAt, query.maxUploadedAt),
     query.assetIds && hasOneOf("assetIds", query.assetIds),

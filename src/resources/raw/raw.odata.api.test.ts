@@ -206,6 +206,12 @@ test("inserts that cannot be are refused, and nothing is there afterwards", asyn
   }
   assert.equal((await ask("Raw", { method: "DELETE" })).headers.get("allow"), "GET, HEAD, POST");
   assert.equal((await ask(`${path}/$count`)).text, "25");
+  for (const [where, body] of [
+    ["Raw('plant')/Tables", { Table: "t", Database: "other" }],
+    ["Raw('plant')/Tables('pumps')/Rows", { Key: "k", Database: "other" }],
+    ["Raw('plant')/Tables('pumps')/Rows", { Key: "k", Database: "plant", Table: 5 }],
+  ] as const)
+    await refused(where, 400, "KeyInvalid", post(body));
 });
 
 test("the assets of a table are shown and filtered", async () => {

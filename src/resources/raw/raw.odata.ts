@@ -2,6 +2,7 @@
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { parseJson } from "../../lib/json.ts";
+import { shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { plainData } from "../../odata/dynamic-json.ts";
 import {
@@ -165,7 +166,8 @@ const tables = entitySet<TableEntity>({
   entityPath: ({ database, table }) => pathWithKey(pathWithKey("Raw", database, "Tables"), table),
   async insert(ctx, { body, container }) {
     const parent =
-      (container as NamedRecord | undefined)?.name ?? keyIn(body, "Database", limits.nameLengthMax);
+      namedByPath(body, "Database", (container as NamedRecord | undefined)?.name) ??
+      keyIn(body, "Database", limits.nameLengthMax);
     const name = keyIn(body, "Table", limits.nameLengthMax);
     const place = { database: parent, table: name };
     await createNewTable(ctx, place);
@@ -252,8 +254,9 @@ const rows = entitySet<RowEntity>({
 async function insert(ctx: RequestContext, { body, container }: EntityInsert): Promise<RowEntity> {
   const parent = container as TableEntity | undefined;
   const place = {
-    database: parent?.database ?? keyIn(body, "Database", limits.nameLengthMax),
-    table: parent?.table ?? keyIn(body, "Table", limits.nameLengthMax),
+    database:
+      namedByPath(body, "Database", parent?.database) ?? keyIn(body, "Database", limits.nameLengthMax),
+    table: namedByPath(body, "Table", parent?.table) ?? keyIn(body, "Table", limits.nameLengthMax),
   };
   const key = keyIn(body, "Key", limits.rawKeyLengthMax);
   const columns = plainData(body["RawData"], "RawData");
@@ -262,6 +265,16 @@ async function insert(ctx: RequestContext, { body, container }: EntityInsert): P
       problem: `RawData holds more than ${limits.rawColumnsLengthMax} characters`,
     });
   return { ...place, ...(await createRow(ctx, place, { key, columns })) };
+}
+
+/** The name in the path. Refuses another one in the body. */
+function namedByPath(body: EntityInsert["body"], name: string, inPath: string | undefined) {
+  const inBody = body[name] ?? undefined;
+  if (inPath === undefined || inBody === undefined || inBody === inPath) return inPath;
+  const got = shortened(JSON.stringify(inBody));
+  throw fail("key-invalid", {
+    problem: `${name} is ${got} in the body, ${JSON.stringify(inPath)} in the path`,
+  });
 }
 
 /** The name or key of the inserted entity. */

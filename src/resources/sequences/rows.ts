@@ -165,10 +165,19 @@ export async function readRows(ctx: RequestContext, query: SequenceRowsQuery): P
   });
 }
 
+const otherExternalId = ({ id, externalId }: SequenceColumn, sent: string, field: string) =>
+  fail("field-invalid", {
+    field: `${field}.externalId`,
+    expected: `${externalId === undefined ? "none" : shown(externalId)}, as column ${id} has,`,
+    got: shown(sent),
+  });
+
 function columnsOf({ columns }: Sequence, requested: readonly ColumnQuery[]): readonly SequenceColumn[] {
   if (requested.length === 0) return columns;
   const found = requested.map(({ id, externalId, field }) => {
     const column = columns.find((one) => (id === undefined ? one.externalId === externalId : one.id === id));
+    const isOther = id !== undefined && externalId !== undefined && column?.externalId !== externalId;
+    if (column && isOther) throw otherExternalId(column, externalId, field);
     if (column) return column;
     throw fail("field-invalid", {
       field,

@@ -61,8 +61,9 @@ export const newSeries = Type.Object({ name: key, ...creatable }, { title: "NewT
 export const newSeriesInV04 = Type.Object({ tagId: key, ...creatable }, { title: "NewTimeSeries" });
 
 /** New values for the series of this name. Absent members are not changed. */
-export const seriesOverwrite = Type.Object({ name: key, ...writable });
-export const overwriteInV04 = Type.Object({ tagId: key, ...writable });
+const id = Type.Optional(idField("Refused if it is not that of the series with this name"));
+export const seriesOverwrite = Type.Object({ name: key, id, ...writable });
+export const overwriteInV04 = Type.Object({ tagId: key, id, ...writable });
 
 const ignored = Type.Optional(Type.Unknown({ description: "Accepted, and ignored" }));
 /** Published clients send these members in changes. No client sends a PATCH. */

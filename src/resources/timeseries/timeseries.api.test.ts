@@ -296,7 +296,7 @@ describe("changing time series", () => {
   it("PUT by name changes what it holds and leaves the rest", async () => {
     await create({ name: "a", unit: "m", description: "d", metadata: { k: "v" } }, { name: "b" });
     const items = [
-      { name: "a", unit: "km", description: null, isString: true, metadata: null, id: 5 },
+      { name: "a", unit: "km", description: null, isString: true, metadata: null, id: null },
       { name: "b", metadata: { x: "y" }, securityCategories: [1] },
     ];
     assert.deepEqual((await ok(server.ask("PUT /timeseries", { items }))).json, {});

@@ -39,6 +39,7 @@ import {
   seriesResponse,
   seriesSchema,
 } from "./schemas.rest.ts";
+import { refuseOtherIds } from "./series-keys.rest.ts";
 import {
   createTimeSeries,
   deleteTimeSeries,
@@ -203,6 +204,7 @@ async function createAll(ctx: RequestContext, version: ApiVersion, input: Static
 }
 
 async function overwriteAll(ctx: RequestContext, input: Static<typeof seriesOverwrite>[]) {
+  await refuseOtherIds(ctx, input);
   const keys = { names: input.map((item) => item.name) };
   await updateTimeSeries(ctx, { keys, changes: await mapInSlices(input, overwriteOf), status: 404 });
   return emptyResponse;

@@ -5,6 +5,7 @@ import { freeChunk } from "../../../lib/free-memory.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import { limits } from "../../../limits.ts";
 import type { PointBatch } from "../../../storage/points.ts";
+import { refuseOtherId, type SentId } from "../../timeseries/series-keys.rest.ts";
 import type { SeriesKey, WritePlan } from "../../timeseries/timeseries.ts";
 import { type InsertColumns, tooManyPoints } from "./insert-buffers.ts";
 import type { RepeatedNames, RepeatedPoints } from "./insert-kernel.ts";
@@ -23,6 +24,8 @@ export interface IncomingPoints {
   readonly strings?: IncomingColumns<readonly string[]>;
   /** For each run with both kinds: the positions of its first number and its first string. */
   readonly mixed: ReadonlyMap<number, { readonly number: number; readonly string: number }>;
+  /** For each run whose series was sent by name and by id: its id. */
+  readonly sentIds: ReadonlyMap<number, SentId>;
   /** The field of a point's value in the request: `items[3].value`. */
   readonly fieldOf: (run: number, point: number) => string;
 }
@@ -52,6 +55,7 @@ export class IncomingPointsBuilder {
   readonly #stringTimes: number[] = [];
   readonly #strings: string[] = [];
   readonly #mixed = new Map<number, { number: number; string: number }>();
+  readonly #sentIds = new Map<number, SentId>();
   #runs = 0;
 
   constructor(ctx: InsertContext, columns: InsertColumns = ctx.insertBuffers.columns) {
@@ -117,6 +121,11 @@ export class IncomingPointsBuilder {
     return keys !== undefined && keys[this.#runs] === key ? { keys, next: this.#runs + 1 } : undefined;
   }
 
+  /** The run that has not ended was sent with this id beside its name. */
+  addSentId(id: SentId): void {
+    this.#sentIds.set(this.#runs, id);
+  }
+
   /** Ends the run of the points added since the last one. */
   endRun(key: SeriesKey, mixed?: { number: number; string: number }): void {
     const run = this.#runs;
@@ -161,6 +170,7 @@ export class IncomingPointsBuilder {
         },
       }),
       mixed: this.#mixed,
+      sentIds: this.#sentIds,
       fieldOf,
     };
   }
@@ -173,9 +183,13 @@ export function freePoints({ numbers }: IncomingPoints): void {
   for (const column of [numbers.times, numbers.values, numbers.ends]) freeChunk(column);
 }
 
-/** The batch to append. Refuses values of another kind than that of their series. */
+/**
+ * The batch to append. Refuses values of another kind than that of their series, and the id of another series
+ * beside a name.
+ */
 export function batchOf(points: IncomingPoints, { series, ids, isNumeric }: WritePlan): PointBatch {
   const { numbers, strings } = points;
+  for (const [run, id] of points.sentIds) refuseOtherId(series[run]!, id);
   if (!isNumeric || strings !== undefined)
     for (let run = 0; run < series.length; run += 1) refuseWrongKind(points, run, series[run]!.isString);
   return {

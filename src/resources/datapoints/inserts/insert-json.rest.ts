@@ -5,6 +5,7 @@ import { TimeSlice } from "../../../lib/time-slice.ts";
 import { limits } from "../../../limits.ts";
 import { readJson } from "../../../rest/json.ts";
 import type { BodyWork } from "../../../rest/route.ts";
+import { type KeyInput, seriesKey } from "../../timeseries/series-keys.rest.ts";
 import type { SeriesKey } from "../../timeseries/timeseries.ts";
 import { type IncomingPoints, IncomingPointsBuilder, type InsertContext } from "./incoming-points.ts";
 import { InsertColumns } from "./insert-buffers.ts";
@@ -312,6 +313,8 @@ async function decodeParsed(ctx: InsertContext, body: unknown, key?: SeriesKey):
     const members = membersOf(item, at);
     const points = listOf(members, "datapoints", `${at}.datapoints`);
     const series = keyOf(members, at);
+    const { id } = members;
+    if (typeof series === "string" && typeof id === "number") builder.addSentId({ id, field: `${at}.id` });
     builder.endRun(series, await addPoints(builder, points, { at: `${at}.datapoints`, slice }));
   }
   return builder.finish(fieldOfMany);
@@ -356,15 +359,13 @@ function timeOf(value: unknown, field: string): number {
   throw wrong(field, `milliseconds from ${timeMsMin} to ${timeMsMax}`, value ?? undefined);
 }
 
-/** The series that an item names: by `name`, else `tagId` (0.4), else `id`. */
+/** The series that an item names: by `name` or `tagId` (0.4), else by `id`. */
 function keyOf(members: Members, at: string): SeriesKey {
-  const { name, tagId, id } = members;
-  const text = name ?? tagId ?? undefined;
-  if (typeof text === "string") return text;
-  if (text !== undefined) throw wrong(`${at}.${name == null ? "tagId" : "name"}`, "string", text);
-  if (id === undefined || id === null) throw fail("fields-missing", { fields: [`${at}.name`] });
-  if (!Number.isSafeInteger(id)) throw wrong(`${at}.id`, "an integer", id);
-  return id as SeriesKey;
+  const [name, tagId, id] = [members["name"] ?? undefined, members["tagId"] ?? undefined, members["id"]];
+  for (const [field, text] of Object.entries({ name, tagId }))
+    if (text !== undefined && typeof text !== "string") throw wrong(`${at}.${field}`, "string", text);
+  if (id !== undefined && id !== null && !Number.isSafeInteger(id)) throw wrong(`${at}.id`, "an integer", id);
+  return seriesKey({ name, tagId, id: id ?? undefined } as KeyInput, `${at}.`);
 }
 
 function listOf(members: Members, name: string, field: string): readonly unknown[] {
