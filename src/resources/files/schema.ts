@@ -106,6 +106,8 @@ export interface Upload extends Stored {
   readonly replacement?: NewFile;
   /** The number of bytes on disk that were acknowledged to the client. */
   readonly received: number;
+  /** The size of the whole file, if a chunk has stated it. */
+  readonly total?: number;
   readonly contentType?: string;
   readonly expiresTime: number;
 }
@@ -121,6 +123,7 @@ export const uploadTable: Table<Upload> = {
     overwrite: required("boolean"),
     replacement: optional("json"),
     received: required("integer"),
+    total: optional("integer"),
     contentType: optional("text"),
     expiresTime: required("integer"),
   },

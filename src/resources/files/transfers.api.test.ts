@@ -219,6 +219,24 @@ test("chunks with Content-Range, and requests of the progress", async () => {
   assert.equal(await textOf(fileId), "0123456789");
 });
 
+test("a chunk that states another total than earlier ones is refused, and the upload continues", async () => {
+  const { fileId, url } = await start("totals");
+  const piece = (text: string, range: string) => put(url, text, { "content-range": `bytes ${range}` });
+  const refusal = (expected: string, got: number) => ({
+    ...{ status: 400, range: null },
+    message: `Invalid field - Content-Range - expected a total ${expected} but got ${got}`,
+  });
+  await piece("01", "0-1/*");
+  assert.deepEqual(await progressOf(url, 1), refusal("of at least 2, which are stored,", 1));
+  await piece("23", "2-3/10");
+  assert.deepEqual(await piece("45", "4-5/11"), refusal("10, as before,", 11));
+  assert.deepEqual(await piece("45", "4-5/6"), refusal("10, as before,", 6));
+  assert.deepEqual(await progressOf(url, 4), refusal("10, as before,", 4), "4 bytes are not the whole file");
+  assert.equal((await piece("456789", "4-9/*")).status, 308);
+  assert.equal((await progressOf(url, 10)).status, 200);
+  assert.equal(await textOf(fileId), "0123456789");
+});
+
 test("chunks of unknown total end with a request that states their sum", async () => {
   const { fileId, url } = await start("unknown total");
   await put(url, "abc", { "content-range": "bytes 0-2/*" });

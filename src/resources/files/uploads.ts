@@ -127,7 +127,7 @@ export interface UploadProgress {
 /**
  * Receives bytes of an upload. A second request to the same upload aborts the first (409). Refuses an
  * unknown (404) or complete (409) upload, bodies that end early (400), and chunks of uploads that are not
- * resumable (400). A refused request changes no file.
+ * resumable (400), or that state another total than earlier ones (400). A refused request changes no file.
  */
 export function receiveUpload(
   services: Services,
@@ -144,6 +144,7 @@ export function receiveUpload(
     }
     if (await services.blobs.stat(key)) return complete(services, key, request);
     if (!upload.resumable && !request.isWhole) throw fail("upload-not-resumable", {});
+    if (!request.isWhole) refuseOtherTotal(upload, request.total);
     if (isProgressQuery && request.total !== upload.received)
       return { isComplete: false, received: upload.received };
     if (request.start > upload.received) return { isComplete: false, received: upload.received };
@@ -151,6 +152,13 @@ export function receiveUpload(
     const isLast = request.isWhole || received === request.total;
     return isLast ? complete(services, key, request) : { isComplete: false, received };
   });
+}
+
+/** Refuses (400) a total that is not that of an earlier chunk, or less than the bytes on disk. */
+function refuseOtherTotal({ received, total }: Upload, stated: number | undefined): void {
+  if (stated === undefined || (total === undefined ? stated >= received : stated === total)) return;
+  const known = total === undefined ? `of at least ${received}, which are stored,` : `${total}, as before,`;
+  throw fail("field-invalid", { field: "Content-Range", expected: `a total ${known}`, got: `${stated}` });
 }
 
 async function findUpload(tx: CatalogReader, id: number): Promise<{ upload?: Upload; file?: FileContent }> {
@@ -175,13 +183,15 @@ interface UploadWrite {
  */
 async function writeBody(services: Services, { key, upload, request, signal }: UploadWrite): Promise<number> {
   const at = request.isWhole ? 0 : upload.received;
-  if (at < upload.received) await saveReceived(services, key, at);
+  const total = request.isWhole ? request.total : (request.total ?? upload.total);
+  const save = (received: number) => saveReceived(services, key, { received, total });
+  if (at < upload.received) await save(at);
   const taken = new UploadBody(request, at - request.start, signal);
   const received = await services.blobs.put({ key, offset: at, bytes: taken.bytes() });
   const problem = taken.problem();
   // The bytes that remain belong to an upload that starts at 0 again.
   if (problem && !upload.resumable) await unlessAway(() => services.blobs.remove(key));
-  else await saveReceived(services, key, taken.isTooLong ? at : received);
+  else await save(taken.isTooLong ? at : received);
   if (problem) throw problem;
   return received;
 }
@@ -280,10 +290,16 @@ function discard(chunks: AsyncIterator<Uint8Array>, left: number = limits.refuse
   );
 }
 
-async function saveReceived({ catalog }: Services, key: BlobKey, received: number): Promise<void> {
+async function saveReceived(
+  { catalog }: Services,
+  key: BlobKey,
+  { received, total }: { readonly received: number; readonly total: number | undefined },
+): Promise<void> {
   await catalog.write(key.project, async (tx) => {
     const [upload] = await tx.get(uploadTable, [key.id]);
-    if (upload && upload.received !== received) await tx.replace(uploadTable, [{ ...upload, received }]);
+    if (!upload || (upload.received === received && upload.total === total)) return;
+    const { total: _, ...others } = upload;
+    await tx.replace(uploadTable, [{ ...others, received, ...(total !== undefined && { total }) }]);
   });
 }
 
