@@ -76,3 +76,6 @@ export function fail<Code extends FailureCode>(code: Code, details: DetailsOf<Co
   const members = found.members?.(details) ?? {};
   return new Failure(code, { status, message: found.message(details), members, details });
 }
+
+/** Whether the server failed. 501 is a mistake of the client: it uses something that is not served. */
+export const isServerError = (status: number): boolean => status >= 500 && status !== 501;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Caller } from "../access/caller.ts";
 import type { AuditLog, Ending, OpenOperation } from "../audit/audit-log.ts";
 import type { AuditActor, AuditKind, BegunOperation } from "../audit/schema.ts";
-import { Failure } from "../errors.ts";
+import { Failure, isServerError } from "../errors.ts";
 import type { NotCovered } from "../lib/not-covered.ts";
 import { limits } from "../limits.ts";
 import type { ProjectId } from "../storage/catalog.ts";
@@ -128,11 +128,11 @@ export class RequestAudit {
     if (this.#hasEnded) return;
     const failure = problem instanceof Failure ? problem : undefined;
     const status = failure?.status ?? 500;
-    const result = status >= 500 ? "failed" : "refused";
+    const result = isServerError(status) ? "failed" : "refused";
     const ending: Ending = { result, status, error: failure?.failure ?? "internal" };
     if (this.#begun) return this.#end(ending);
     this.#hasEnded = true;
-    const operation = failure && status < 500 ? this.#refused(failure) : undefined;
+    const operation = failure && !isServerError(status) ? this.#refused(failure) : undefined;
     const projectId = operation && (await this.#projectId());
     if (projectId === undefined) return;
     // The refusal is sent in any case: nothing has changed.

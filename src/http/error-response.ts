@@ -1,7 +1,7 @@
 // Responses with a status of 400 and above, in the format of their protocol.
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { Failure, type FailureCode, fail } from "../errors.ts";
+import { Failure, type FailureCode, fail, isServerError } from "../errors.ts";
 import { limits } from "../limits.ts";
 import { addressRefusal } from "./address.ts";
 import { type Protocol, protocolOf, sendError } from "./protocol.ts";
@@ -14,7 +14,7 @@ interface ErrorHandling {
   readonly protocols: readonly Protocol[];
 }
 
-/** Sends refusals of the catalogue. Other errors are server errors: they are logged with their stack. */
+/** Sends refusals of the catalogue. Server errors are logged with their stack. */
 export function errorHandler({ log, recordRefusal, protocols }: ErrorHandling) {
   return (problem: unknown, request: FastifyRequest, reply: FastifyReply) => {
     if (problem instanceof ClientGone || isCutOff(problem, reply)) {
@@ -23,7 +23,7 @@ export function errorHandler({ log, recordRefusal, protocols }: ErrorHandling) {
     }
     const failure = problem instanceof Failure ? problem : refusalByFastify(problem, request);
     if (diskFailures.has(failure.failure)) recordRefusal(failure.message);
-    if (failure.status >= 500)
+    if (isServerError(failure.status))
       log.error({ err: problem, requestId: request.id, path: pathToLog(request) }, failure.message);
     const { retryAfterSeconds = failure.status === 503 ? limits.retryAfterSeconds : undefined } =
       failure.details as { readonly retryAfterSeconds?: number };

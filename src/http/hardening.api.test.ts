@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { pino } from "pino";
+import { odataOf } from "../../test/support/odata.ts";
 import { client, startProvider, type TestProvider } from "../../test/support/provider.ts";
 import { startTestServer, type TestServer, withFront } from "../../test/support/server.ts";
 import { SetClock } from "../../test/support/set-clock.ts";
@@ -283,4 +284,16 @@ it("no token, key or code gets into the log, not even at its chattiest", async (
   const text = logged.join("");
   assert.match(text, /"path":"\/login\/token\?token=\.\.\.&access_token=\.\.\."/);
   for (const secret of [...secrets, token, state, client.secret]) assert.ok(!text.includes(secret), secret);
+});
+
+it("what the server does not support is no error of the server: the log has no stack of it", async () => {
+  const lines = logged.length;
+  const odata = odataOf(server);
+  assert.equal((await odata("Assets?$orderby=Name&$top=1")).status, 501);
+  assert.equal((await odata("$batch", { method: "POST", body: "{}" })).status, 501);
+  const added = logged.slice(lines).map((line) => JSON.parse(line) as { level: number; err?: unknown });
+  assert.deepEqual(
+    added.filter(({ level, err }) => level >= 40 || err !== undefined),
+    [],
+  );
 });
