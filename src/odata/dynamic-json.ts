@@ -65,13 +65,33 @@ export function plainData(sent: unknown, name: string): string {
   if (sent === undefined) return "{}";
   const text = JsonText.of(sent);
   if (text === undefined) throw fail("key-invalid", { problem: `${name} is an object` });
-  if (!text.includes("@") && !text.includes("_x")) return text;
+  if (!hasCodedName(text)) return text;
   const limit = limits.odataEncodedLengthMax;
   if (text.length > limit)
     throw fail("key-invalid", {
       problem: `${name} holds more than ${limit} characters, with annotations or encoded names among them`,
     });
   return decodedValue(text, { start: 0, end: text.length });
+}
+
+/** Whether the name of a member is an annotation or encoded: `@` and `_x` in values have no meaning. */
+function hasCodedName(text: string): boolean {
+  for (const mark of ["@", "_x"])
+    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at)) {
+      at = endOfString(text, at);
+      colon.lastIndex = at;
+      if (colon.test(text)) return true;
+    }
+  return false;
+}
+
+const colon = /\s*:/y;
+
+/** The position after the string that `at` is in. */
+function endOfString(text: string, at: number): number {
+  let end = at;
+  while (text[end] !== '"') end += text[end] === "\\" ? 2 : 1;
+  return end + 1;
 }
 
 function decodedValue(text: string, { start, end }: ValueSpan): string {

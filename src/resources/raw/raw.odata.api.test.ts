@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { type AskOData, allItems, odataOf } from "../../../test/support/odata.ts";
 import { startTestServer, type TestServer } from "../../../test/support/server.ts";
+import { limits } from "../../limits.ts";
 
 let server: TestServer;
 let ask: AskOData;
@@ -172,6 +173,18 @@ test("an insert keeps values as sent beside annotations and encoded names", asyn
   assert.ok(text.includes(`"columns":{${kept}}`), text);
 });
 
+test("marks of annotations in values leave the data as it was sent, however long it is", async () => {
+  const text = `@_x0020_ "\\ ${"x".repeat(limits.odataEncodedLengthMax)}`;
+  const data = { mail: 'a@b: "c@d"', text, n: [1.5] };
+  const inserted = await ask("Raw('new')/Tables('t')/Rows", post({ Key: "long", RawData: data }));
+  assert.equal(inserted.status, 201, inserted.text);
+  const { items } = await server.ask("GET /raw/new/t/long");
+  assert.deepEqual(items[0]!["columns"], data);
+  const annotated = { "n@odata.type": "#Double", n: 1, text };
+  const path = "Raw('new')/Tables('t')/Rows";
+  await refused(path, 400, "KeyInvalid", post({ Key: "longer", RawData: annotated }));
+});
+
 test("of concurrent inserts with one key, one is done and the others are refused", async () => {
   const inserts: [path: string, body: (at: number) => object][] = [
     ["Raw", () => ({ Database: "race" })],
@@ -206,6 +219,7 @@ test("inserts that cannot be are refused, and nothing is there afterwards", asyn
   }
   assert.equal((await ask("Raw", { method: "DELETE" })).headers.get("allow"), "GET, HEAD, POST");
   assert.equal((await ask(`${path}/$count`)).text, "25");
+  for (const Database of [".", ".."]) await refused("Raw", 400, "FieldInvalid", post({ Database }));
   for (const [where, body] of [
     ["Raw('plant')/Tables", { Table: "t", Database: "other" }],
     ["Raw('plant')/Tables('pumps')/Rows", { Key: "k", Database: "other" }],
