@@ -109,6 +109,12 @@ test("names that cannot be", async () => {
       });
       await refuses(to, { body: named("a\0b"), message: `${field} text without U+0000...` });
       await refuses(to, { body: "{", message: "The body is not valid JSON: ..." });
+      if (operation === "delete") continue;
+      for (const dots of [".", ".."])
+        await refuses(to, {
+          body: named(dots),
+          message: `${field} a name that paths can contain, so not . or .., but got ${dots}`,
+        });
     }
 });
 

@@ -59,7 +59,7 @@ export async function rawTableId(ctx: RequestContext, name: TableName): Promise<
   return (await ctx.catalog.read(ctx.projectId, (tx) => existingTable(tx, permitted, name))).id;
 }
 
-/** Creates missing databases; existing ones do not change. */
+/** Creates missing databases; existing ones do not change. Refuses (400) `.` and `..`. */
 export async function ensureDatabases(
   ctx: RequestContext,
   tx: CatalogWriter,
@@ -67,9 +67,24 @@ export async function ensureDatabases(
 ): Promise<DatabaseRecord[]> {
   const found = await databasesNamed(tx, undefined, names);
   const createdTime = ctx.system.nowMs();
-  const made = missingNames(names, found).map((name) => ({ id: ctx.ids.next(), name, createdTime }));
+  const made = newNames("dbName", names, found).map((name) => ({ id: ctx.ids.next(), name, createdTime }));
   await tx.insert(rawDatabaseTable, made);
   return [...found, ...made];
+}
+
+/** Clients remove `.` and `..` from paths, also percent-encoded, so no path could name such a record. */
+const unreachableNames: ReadonlySet<string> = new Set([".", ".."]);
+
+function newNames(
+  member: string,
+  names: readonly string[],
+  found: readonly { readonly name: string }[],
+): readonly string[] {
+  const missing = missingNames(names, found);
+  const got = missing.find((name) => unreachableNames.has(name));
+  if (got === undefined) return missing;
+  const field = `items[${names.indexOf(got)}].${member}`;
+  throw fail("field-invalid", { field, expected: "a name that paths can contain, so not . or ..,", got });
 }
 
 /** A table to create, or to link to other assets if it exists and `assetIds` are given. */
@@ -90,7 +105,7 @@ export async function ensureTables(
   const names = tables.map(({ name }) => name);
   const found = await tablesNamed(tx, databaseId, names);
   const createdTime = ctx.system.nowMs();
-  const made: TableRecord[] = missingNames(names, found).map((name) => ({
+  const made: TableRecord[] = newNames("tableName", names, found).map((name) => ({
     ...{ id: ctx.ids.next(), databaseId, name, createdTime },
   }));
   await tx.insert(rawTableTable, made);
