@@ -7,6 +7,8 @@ import { parseGranularity, parseTimePoint, timePointMs, wholeBuckets } from "./t
 const nowMs = Date.UTC(2026, 0, 15, 12, 30);
 const hour = 3_600_000;
 
+const daysMax = 100_000;
+
 test("a time is milliseconds, now, or a duration ago", () => {
   const meanings: [string | number, number][] = [
     [1541210091980, 1541210091980],
@@ -53,7 +55,8 @@ test("a granularity is a unit, perhaps after a multiple", () => {
     ["7minute", 420_000],
     ["12H", 12 * hour],
   ];
-  for (const [sent, bucketMs] of meanings) assert.equal(parseGranularity(sent)?.bucketMs, bucketMs, sent);
+  for (const [sent, bucketMs] of meanings)
+    assert.equal(parseGranularity(sent, daysMax)?.bucketMs, bucketMs, sent);
 });
 
 test("nothing else is a granularity", () => {
@@ -73,20 +76,23 @@ test("nothing else is a granularity", () => {
     "hours",
     "100001d",
   ])
-    assert.equal(parseGranularity(sent), undefined, `${sent} is no granularity`);
+    assert.equal(parseGranularity(sent, daysMax), undefined, `${sent} is no granularity`);
 });
 
 test("buckets start at the unit, not at its multiple", () => {
   const startMs = Date.UTC(2026, 0, 15, 3, 43, 25);
   const endMs = startMs + hour;
-  const minutes = wholeBuckets({ startMs, endMs }, parseGranularity("60m")!);
+  const minutes = wholeBuckets({ startMs, endMs }, parseGranularity("60m", daysMax)!);
   assert.equal(minutes.startMs, Date.UTC(2026, 0, 15, 3, 43));
   assert.equal(minutes.endMs, Date.UTC(2026, 0, 15, 5, 43));
-  const hours = wholeBuckets({ startMs, endMs }, parseGranularity("1h")!);
+  const hours = wholeBuckets({ startMs, endMs }, parseGranularity("1h", daysMax)!);
   assert.equal(hours.startMs, Date.UTC(2026, 0, 15, 3));
   assert.equal(hours.endMs, Date.UTC(2026, 0, 15, 5));
   const startOfDay = 1514592000000;
-  const days = wholeBuckets({ startMs: startOfDay, endMs: startOfDay + 1 }, parseGranularity("60d")!);
+  const days = wholeBuckets(
+    { startMs: startOfDay, endMs: startOfDay + 1 },
+    parseGranularity("60d", daysMax)!,
+  );
   assert.deepEqual(days, { startMs: startOfDay, endMs: startOfDay + 60 * 24 * hour });
 });
 
@@ -96,7 +102,7 @@ test("buckets are whole, cover the range, and begin less than a unit before it",
   fc.assert(
     fc.property(times, times, granularities, (a, b, [count, unit]) => {
       const span = { startMs: Math.min(a, b), endMs: Math.max(a, b) };
-      const granularity = parseGranularity(`${count}${unit}`)!;
+      const granularity = parseGranularity(`${count}${unit}`, daysMax)!;
       const whole = wholeBuckets(span, granularity);
       assert.equal((whole.endMs - whole.startMs) % granularity.bucketMs, 0);
       assert.equal(Math.abs(whole.startMs % granularity.unitMs), 0);

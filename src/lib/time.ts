@@ -56,18 +56,15 @@ export interface Granularity {
   readonly bucketMs: number;
 }
 
-/** The longest bucket, so that times stay exact integers. */
-const bucketMsMax = 100_000 * dayMs;
-
 /**
  * Parses `d`/`day`, `h`/`hour`, `m`/`minute`, `s`/`second`, optionally after a multiple of at least 1;
- * returns undefined for anything else.
+ * returns undefined for anything else, and for more than `daysMax` days.
  */
-export function parseGranularity(input: string): Granularity | undefined {
+export function parseGranularity(input: string, daysMax: number): Granularity | undefined {
   const [, count = "1", unit = ""] = /^(\d*)([a-z]+)$/.exec(input.toLowerCase()) ?? [];
   const unitMs = granularityUnitMs[unit];
   const bucketMs = Number(count || 1) * (unitMs ?? 0);
-  return unitMs && bucketMs > 0 && bucketMs <= bucketMsMax ? { unitMs, bucketMs } : undefined;
+  return unitMs && bucketMs > 0 && bucketMs <= daysMax * dayMs ? { unitMs, bucketMs } : undefined;
 }
 
 /** A range of times, in milliseconds since 1970-01-01 UTC. */

@@ -43,6 +43,13 @@ export const datapointsLimits = {
     "bytes",
     "Datapoints of a response in memory: 100,000 points as JSON. For more, the points are read twice.",
   ),
+  granularityDaysMax: limit(
+    100_000,
+    "days",
+    "A granularity, so that the times of buckets stay exact integers.",
+  ),
+  granularityWeeksMax: limit(50_000, "weeks", "A granularity of weeks: longer than the range of times."),
+  granularityMonthsMax: limit(12_000, "months", "A granularity of months or years, as above."),
   frameRowsMax: limit(100_000, "rows", "Rows of a data frame. A larger `limit` is lowered to this."),
   frameColumnsMax: limit(1_000, "columns", "Columns of a data frame. More are refused."),
   seriesPerReadMax: limit(100, "series", "Items of one multi-series query or data frame."),

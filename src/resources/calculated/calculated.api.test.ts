@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { allItems, odataOf } from "../../../test/support/odata.ts";
 import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { parseGranularity, wholeBuckets } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
@@ -226,7 +227,7 @@ const sampled = fc.record({
 
 /** The maximum of each bucket that has one, in the range and far around it. */
 function maxima({ points, isStep }: Sampled, granularity: string, startMs: number): Sampled {
-  const { bucketMs, unitMs } = parseGranularity(granularity)!;
+  const { bucketMs, unitMs } = parseGranularity(granularity, limits.granularityDaysMax)!;
   const { startMs: from } = wholeBuckets({ startMs, endMs: startMs + 1 }, { bucketMs, unitMs });
   const farMs = 10 * 60_000;
   const series = { times: points.map(([at]) => at), values: points.map(([, value]) => value) };
@@ -323,7 +324,7 @@ test("what cannot be calculated is refused, naming what is wrong", async () => {
     [
       withAlias({ granularity: "1w" }),
       "aliases[0].granularity",
-      "d, h, m or s, or a multiple such as 12h",
+      "d, h, m or s, or a multiple such as 12h of at most 100000 days",
       "1w",
     ],
     [

@@ -91,15 +91,21 @@ export const queryParameters = {
 } as const;
 
 export function readGranularity(input: string, field: string): Granularity {
-  const found = parseGranularity(input);
-  if (!found)
-    throw fail("field-invalid", { field, expected: "d, h, m or s, or a multiple such as 12h", got: input });
-  return found;
+  const found = parseGranularity(input, limits.granularityDaysMax);
+  if (found) return found;
+  throw fail("field-invalid", { field, expected: granularityText, got: input });
 }
+
+const granularityText =
+  "d, h, m or s, or a multiple such as 12h of at most " + `${limits.granularityDaysMax} days`;
 
 /** Decodes a granularity, also of weeks and months. */
 function readAnyGranularity(input: string, field: string): Granularity | CalendarGranularity {
-  return parseCalendarGranularity(input) ?? readGranularity(input, field);
+  const found = parseCalendarGranularity(input) ?? parseGranularity(input, limits.granularityDaysMax);
+  if (found) return found;
+  const [weeks, months] = [limits.granularityWeeksMax, limits.granularityMonthsMax];
+  const expected = `${granularityText}; in 0.6 also w, mo or y, at most ${weeks} weeks or ${months} months,`;
+  throw fail("field-invalid", { field, expected, got: input });
 }
 
 function readTimeZone(input: string, field: string): string {

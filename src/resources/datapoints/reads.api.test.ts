@@ -4,6 +4,7 @@ import { after, before, test } from "node:test";
 import fc from "fast-check";
 import { startTestServer, type TestResponse, type TestServer } from "../../../test/support/server.ts";
 import { parseGranularity, wholeBuckets } from "../../lib/time.ts";
+import { limits } from "../../limits.ts";
 import { naiveAggregate } from "../../storage/conformance/naive-aggregate.ts";
 import { aggregateNames } from "../../storage/points.ts";
 
@@ -76,7 +77,7 @@ test("points and aggregates of random series, as JSON and as a frame", async () 
         .filter(({ timestamp }) => timestamp >= startMs && timestamp < endMs);
       assert.deepEqual(raw.items[0]!["datapoints"], within.slice(0, limit));
 
-      const { bucketMs, unitMs } = parseGranularity(granularity)!;
+      const { bucketMs, unitMs } = parseGranularity(granularity, limits.granularityDaysMax)!;
       const buckets = wholeBuckets({ startMs, endMs }, { bucketMs, unitMs });
       const expected = naiveAggregate(series, {
         ...buckets,

@@ -214,7 +214,9 @@ const refusedRead = (query: string, message: string, missing?: string): RefusedR
   members: missing ? { missingFields: [missing] } : {},
 });
 const momentText = "milliseconds since 1970, `now`, or a time ago such as `2h-ago` (units w, d, h, m, s)";
-const granularityText = "d, h, m or s, or a multiple such as 12h";
+const granularityText =
+  "d, h, m or s, or a multiple such as 12h of at most 100000 days; in 0.6 also w, mo or y, " +
+  "at most 50000 weeks or 12000 months,";
 const aggregateText = `one of ${aggregateNames.join(", ")}`;
 
 refused("reads that ask for what cannot be", [
@@ -237,7 +239,7 @@ refused("reads that ask for what cannot be", [
     "aggregates=median&granularity=1h",
     `Invalid field - aggregates - expected ${aggregateText} but got median`,
   ),
-  ...["30", "dd", "d30", "0d", "1.2d"].map((sent) =>
+  ...["30", "dd", "d30", "0d", "1.2d", "1000000d", "60000w"].map((sent) =>
     refusedRead(
       `aggregates=avg&granularity=${sent}`,
       `Invalid field - granularity - expected ${granularityText} but got ${sent}`,

@@ -40,10 +40,6 @@ const unitMonths: Readonly<Record<string, number>> = { mo: 1, month: 1, y: 12, y
 const weekMs = 7 * 86_400_000;
 const firstMondayMs = Date.UTC(1970, 0, 5);
 
-/** The longest buckets, longer than the range of times. */
-const monthsMax = 12_000;
-const weeksMax = 50_000;
-
 /**
  * Parses `w`/`week`, `mo`/`month` and `y`/`year`, optionally after a multiple of at least 1; undefined for
  * others.
@@ -52,12 +48,14 @@ export function parseCalendarGranularity(input: string): CalendarGranularity | u
   const [, digits = "1", name = ""] = /^(\d*)([a-z]+)$/.exec(input.toLowerCase()) ?? [];
   const count = Number(digits || 1);
   if (name === "w" || name === "week")
-    return count > 0 && count <= weeksMax
+    return count > 0 && count <= limits.granularityWeeksMax
       ? { unitMs: weekMs, bucketMs: count * weekMs, firstMs: firstMondayMs }
       : undefined;
   const unit = unitMonths[name];
   const months = count * (unit ?? 0);
-  return unit && months > 0 && months <= monthsMax ? { unitMonths: unit, months } : undefined;
+  return unit && months > 0 && months <= limits.granularityMonthsMax
+    ? { unitMonths: unit, months }
+    : undefined;
 }
 
 export const isCalendar = (length: Granularity | CalendarGranularity): length is CalendarGranularity =>

@@ -256,10 +256,13 @@ function aggregates(
 
 function granularityOf(args: FunctionArguments): Granularity | ZonedGranularity {
   const [text, zone] = [args["Granularity"] as string, args["TimeZone"] as string | undefined];
-  const length = parseCalendarGranularity(text) ?? parseGranularity(text);
+  const length = parseCalendarGranularity(text) ?? parseGranularity(text, limits.granularityDaysMax);
   if (!length)
     throw fail("key-invalid", {
-      problem: "Granularity takes a number and y, mo, w, d, h, m or s, such as 1h",
+      problem:
+        "Granularity takes a number and y, mo, w, d, h, m or s, such as 1h: at most " +
+        `${limits.granularityMonthsMax} months, ${limits.granularityWeeksMax} weeks or ` +
+        `${limits.granularityDaysMax} days`,
     });
   if (zone && !isTimeZone(zone))
     throw fail("key-invalid", { problem: `TimeZone takes an IANA name such as Europe/Oslo, not ${zone}` });

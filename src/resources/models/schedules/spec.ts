@@ -47,7 +47,8 @@ export interface ScheduleSpec {
 }
 
 /** The granularity was validated when the schedule was created. */
-export const granularityOf = (text: string): Granularity => parseGranularity(text)!;
+export const granularityOf = (text: string): Granularity =>
+  parseGranularity(text, limits.granularityDaysMax)!;
 
 export const windowEndingAt = ({ windowMs }: ScheduleSpec, endMs: number): TimeRange => ({
   startMs: endMs - windowMs,
