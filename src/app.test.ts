@@ -59,6 +59,15 @@ function slowDown({ services: { catalog } }: App): void {
   });
 }
 
+test("a close during the start completes it first", async () => {
+  const app = await at(temporaryFolder());
+  slowDown(app);
+  const starting = app.listen();
+  await setTimeout(50);
+  await app.close();
+  assert.match((await starting).newKey!, /^mr_/);
+});
+
 for (const [mode, data, project] of [
   ["the first start", temporaryFolder(), "demo"],
   ["a start that adds a project", good, "second"],

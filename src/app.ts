@@ -87,11 +87,15 @@ export interface App {
    * Starts to serve; throws `StartRefused` if the address is not available. With `warmsUp` it then prepares
    * its code for the first requests.
    */
-  listen(options?: { readonly warmsUp?: boolean }): Promise<Started>;
+  listen(options?: ListenOptions): Promise<Started>;
   /** Resolves when all front threads serve; after `listen`. */
   readonly frontStarted: Promise<void>;
-  /** Completes accepted requests, then closes everything. */
+  /** Completes a start that has begun and accepted requests, then closes everything. */
   close(): Promise<void>;
+}
+
+interface ListenOptions {
+  readonly warmsUp?: boolean;
 }
 
 export interface Started extends FirstAccess {
@@ -186,27 +190,34 @@ function appOf(
   serving: AsyncDisposableStack,
 ): App {
   const { front, http, heldRequests, isReadOnly, clientWork } = parts;
+  let starting: Promise<Started> | undefined;
+  const start = async ({ warmsUp = false }: ListenOptions): Promise<Started> => {
+    const isShared = (await front?.attach(http)) === true;
+    const { address, shared } = await listenAt(http, settings, { isShared });
+    const work = { address, settings, models, log: operating.log };
+    const created = isReadOnly ? {} : await startWork(services, work);
+    if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
+    heldRequests.release();
+    if (isShared) front?.start(shared);
+    if (warmsUp && areLocal(installation.stores)) {
+      const warming = { ...installation.stores, services, decoders, log: operating.log };
+      serving.defer(startWarmUp({ server: http.server, work: clientWork }, warming));
+    }
+    return { address, baseUrl: settings.baseUrl ?? address, ...created };
+  };
   return {
     services,
     installation,
-    async listen({ warmsUp = false } = {}) {
-      const isShared = (await front?.attach(http)) === true;
-      const { address, shared } = await listenAt(http, settings, { isShared });
-      const work = { address, settings, models, log: operating.log };
-      const created = isReadOnly ? {} : await startWork(services, work);
-      if (!isReadOnly) serving.defer(startTicking(services, { ...operating, audit: settings.audit }));
-      heldRequests.release();
-      if (isShared) front?.start(shared);
-      if (warmsUp && areLocal(installation.stores)) {
-        const warming = { ...installation.stores, services, decoders, log: operating.log };
-        serving.defer(startWarmUp({ server: http.server, work: clientWork }, warming));
-      }
-      return { address, baseUrl: settings.baseUrl ?? address, ...created };
+    listen: (options = {}) => {
+      starting = start(options);
+      return starting;
     },
     get frontStarted() {
       return front?.started ?? Promise.resolve();
     },
     close: async () => {
+      // A start uses what is closed here, and returns the only copy of a new key.
+      await starting?.catch(() => {});
       const untilMs = performance.now() + (heldRequests.isReleased ? limits.shutdownMsMax : 0);
       const leftMs = () => Math.max(0, untilMs - performance.now());
       await services.lease.retire();
