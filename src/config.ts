@@ -1,8 +1,7 @@
 // Settings: from the environment and one optional file, checked before anything starts.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseEnv } from "node:util";
 import { type AuditMode, auditModes } from "./audit/audit-log.ts";
 import { parseSyslogAddress, type SyslogAddress } from "./audit/copy-targets.ts";
 import { type BackupPlan, parseSchedule } from "./backup/backup-plan.ts";
@@ -13,6 +12,7 @@ import { isNetwork } from "./lib/address-policy.ts";
 import { withPaths } from "./lib/doc-links.ts";
 import { limits } from "./limits.ts";
 import { problemOfS3Url, type S3Access, s3AccessIn, s3SettingAt } from "./s3-access.ts";
+import { settingsIn } from "./settings-file.ts";
 import {
   type ClickHouseShards,
   clickHouseUrlForm,
@@ -132,12 +132,12 @@ export const described = {
   MILLRACE_BASE_URL: {
     meaning: "Public address of the server, for links in responses",
     expected: "an address such as https://millrace.example.com",
-    isGood: (value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ""),
+    isGood: isBaseUrl,
   },
   MILLRACE_PROJECT: {
     meaning: "The project that the start creates if it does not exist",
     byDefault: "default",
-    expected: "letters, digits and hyphens, with no hyphen at either end",
+    expected: `at most ${limits.projectNameLengthMax} letters, digits and hyphens, with no hyphen at an end`,
     isGood: isProjectName,
   },
   MILLRACE_ADMIN_KEY: {
@@ -268,9 +268,17 @@ const elsewhere = ["MILLRACE_KEY", "MILLRACE_SERVER"];
 
 const addressesIn = (value: string) => value.split(",").flatMap((one) => one.trim() || []);
 
+/** An address to which paths can be appended. */
+function isBaseUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !/[?#]/.test(value);
+}
+
 /** Letters and digits of any script, and hyphens that are not at either end. */
 export function isProjectName(name: string): boolean {
-  return name.length <= 128 && /^[\p{L}\p{M}\p{N}]+(-+[\p{L}\p{M}\p{N}]+)*$/u.test(name);
+  return (
+    name.length <= limits.projectNameLengthMax && /^[\p{L}\p{M}\p{N}]+(-+[\p{L}\p{M}\p{N}]+)*$/u.test(name)
+  );
 }
 
 /** The settings in `environment`, then in the file `millrace.env` of `folder`; throws `StartRefused`. */
@@ -381,15 +389,6 @@ function backupPlan(
 }
 
 type Given = Readonly<Record<string, string | undefined>>;
-
-function settingsIn(file: string): Readonly<Record<string, string | undefined>> {
-  if (!existsSync(file)) return {};
-  try {
-    return parseEnv(readFileSync(file, "utf8"));
-  } catch (problem) {
-    throw new StartRefused(`Cannot read the settings in ${file}: ${(problem as Error).message}`);
-  }
-}
 
 function refuseUnknown(given: readonly string[]): void {
   const unknown = given.filter(

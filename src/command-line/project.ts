@@ -1,6 +1,6 @@
 // `millrace project`: creates and lists projects, also while a server runs on the same data folder.
 import { parseArgs } from "node:util";
-import { isProjectName } from "../config.ts";
+import { described, isProjectName } from "../config.ts";
 import { StartRefused } from "../data-folder.ts";
 import { allProjects, ensureProject } from "../resources/projects/projects.ts";
 import { audited } from "./audited.ts";
@@ -36,7 +36,7 @@ const actions: Readonly<Record<string, Action>> = {
     expectWords(words, 1, "The name of the project is missing.");
     const urlName = words[0]!.normalize("NFC");
     if (!isProjectName(urlName))
-      throw new Misused(`"${urlName}" is not a project name: use letters, digits, and hyphens between them.`);
+      throw new Misused(`"${urlName}" is not a project name: use ${described.MILLRACE_PROJECT.expected}.`);
     const made = await ensureProject(services, urlName);
     if (!made.isNew)
       throw new StartRefused(

@@ -60,6 +60,7 @@ export const recordsLimits = {
     "cursors",
     "`divisions` of the cursors for parallel reads. A larger value is lowered to this.",
   ),
+  projectNameLengthMax: limit(128, "characters", "The name of a project."),
   nameLengthMax: limit(255, "characters", "The name of an asset or a time series."),
   textLengthMax: limit(8_192, "characters", "A description, unit, source or source id."),
   validDomainsMax: limit(1_000, "domains", "Valid domains of one project."),

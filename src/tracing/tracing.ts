@@ -31,6 +31,8 @@ export async function openTracing(environment: NodeJS.ProcessEnv, log: Logger): 
 const traceProtocols = ["http/protobuf", "http/json"] as const;
 export type TraceProtocol = (typeof traceProtocols)[number];
 
+const exampleReceiver = "http://collector.example.com:4318";
+
 function protocolIn(environment: NodeJS.ProcessEnv): TraceProtocol | undefined {
   // An empty variable counts as absent (OpenTelemetry's specification).
   const valueAt = (...names: readonly string[]) => names.map((name) => environment[name]).find(Boolean);
@@ -41,6 +43,10 @@ function protocolIn(environment: NodeJS.ProcessEnv): TraceProtocol | undefined {
     throw new StartRefused(`OTEL_TRACES_EXPORTER is otlp or none, not ${exporter}`);
   const endpoint = valueAt("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT");
   if (exporter === undefined && endpoint === undefined) return undefined;
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
+    throw new StartRefused(
+      `OTEL_EXPORTER_OTLP_ENDPOINT is an address such as ${exampleReceiver}, not ${endpoint}`,
+    );
   const protocol =
     valueAt("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL") ?? traceProtocols[0];
   const known = traceProtocols.find((one) => one === protocol);
