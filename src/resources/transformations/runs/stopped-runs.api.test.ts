@@ -6,6 +6,7 @@ import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { startTestServer, type TestServer } from "../../../../test/support/server.ts";
 import { ownerContext, Transformations } from "../../../../test/support/transformations.ts";
+import { fail } from "../../../errors.ts";
 import type { CatalogReader, CatalogWriter, ProjectCatalog } from "../../../storage/catalog.ts";
 import { startRun } from "./runs.ts";
 
@@ -14,6 +15,7 @@ let on: Transformations;
 before(async () => {
   server = await startTestServer();
   on = new Transformations(server);
+  countCatalog();
 });
 after(() => server.close());
 
@@ -23,6 +25,8 @@ interface Steps {
   readonly stopAt: number;
   /** Whether every later step fails too, as after the end of the server. */
   readonly isEnd: boolean;
+  /** The fault of that step and the one after it, in place of an error of that step alone. */
+  readonly fault?: Error;
   readonly onStop: () => void;
 }
 
@@ -33,7 +37,9 @@ function step(): void {
   if (!of) return;
   of.count += 1;
   if (of.count === of.stopAt) of.onStop();
-  if (of.count === of.stopAt || (of.isEnd && of.count > of.stopAt)) throw new Error("stopped by the test");
+  if (of.fault && of.count === of.stopAt + 1) throw of.fault;
+  if (of.count === of.stopAt || (of.isEnd && of.count > of.stopAt))
+    throw of.fault ?? new Error("stopped by the test");
 }
 
 /** Each read and each change is a step, and so is the time after a commit. */
@@ -104,7 +110,6 @@ async function stoppedRun(id: number, stopAt: number, isEnd: boolean): Promise<n
 }
 
 test("a run of new rows that stops at any step loses none", { timeout: 900_000 }, async () => {
-  countCatalog();
   await put("a", "b", "c");
   const query = "SELECT key AS externalId, value AS description FROM plant.rows WHERE is_new('rows')";
   const id = await on.save("rows", query, { destination: { type: "events" } });
@@ -122,4 +127,33 @@ test("a run of new rows that stops at any step loses none", { timeout: 900_000 }
   const events = (await on.ask("GET /events?limit=1000")).items;
   const found = events.map((event) => [event["externalId"], Number(event["description"])]);
   assert.deepEqual(new Map(found as [string, number][]), rows);
+});
+
+test("a disk that is full for two steps refuses no row of a run that skips", {
+  timeout: 900_000,
+}, async () => {
+  await on.putRaw(["plant", "full"], { a: { value: 1 }, b: { value: 2 } });
+  const query = "SELECT key AS externalId, value AS description FROM plant.full WHERE is_new('full')";
+  const id = await on.save("full", query, { destination: { type: "events" }, onError: "skip" });
+  const before = await marksOf(id);
+  for (let stopAt = 1; ; stopAt += 1) {
+    const { jobs } = server.app.services.transformations;
+    const fault = fail("catalog-not-stored", { problem: "database or disk is full" });
+    const of: Steps = { count: 0, stopAt, isEnd: false, fault, onStop: () => {} };
+    const ctx = await ownerContext(server);
+    const run = await steps.run(of, () => startRun(ctx, id).catch(() => undefined));
+    while (run && jobs.progressOf(run.id) !== undefined) await pause(5);
+    const [last] = (await on.ask(`GET /transformations/${id}/runs?limit=1`)).items;
+    if (last?.["status"] === "RUNNING") {
+      await server.restart();
+      countCatalog();
+      continue;
+    }
+    if (!run) continue;
+    if (last!["status"] === "COMPLETED") return;
+    assert.equal(last!["status"], "FAILED", `step ${stopAt}`);
+    assert.equal(last!["refused"], 0, `step ${stopAt}: ${last!["problem"]}`);
+    assert.match(last!["problem"] as string, /^Nothing was stored \(database or disk is full\)/);
+    assert.deepEqual(await marksOf(id), before, `step ${stopAt}`);
+  }
 });
