@@ -29,9 +29,13 @@ const constant = fc
 
 type Pure = (...given: readonly number[]) => number;
 
+/** The result of each function, inner ones too, is a number or none. */
 const joined = (parts: readonly Said[], text: (strings: readonly string[]) => string, of: Pure): Said => ({
   text: text(parts.map((part) => part.text)),
-  of: (row) => of(...parts.map((part) => part.of(row))),
+  of: (row) => {
+    const value = of(...parts.map((part) => part.of(row)));
+    return Number.isFinite(value) ? value : Number.NaN;
+  },
   names: parts.flatMap((part) => part.names),
 });
 
@@ -138,6 +142,11 @@ test("random functions mean what a plain evaluator says, row by row", () => {
   );
 });
 
+test("a division by zero within an expression leaves no result", () => {
+  for (const text of ["1/(1/([a]-10))", "1/ln([a]-10)", "log([a], [a]-10)", "min(1, 1/([a]-10))"])
+    assert.equal(resultOf(text), Number.NaN, text);
+});
+
 /** The value of a function of no more than the leaf `a`, which is 10. */
 function resultOf(text: string): number {
   const { expression, leaves } = parseFunction(`0*[a]+${text}`, "function");
@@ -173,6 +182,7 @@ test("signs bind as in arithmetic, from left to right", () => {
     ["CASE WHEN ([a] = 10 OR [a] = 3) AND NOT ([a] + 1) != 11 THEN 1 ELSE 0 END", 1],
     ["CASE WHEN sqrt(-1) > 0 THEN 1 WHEN NOT sqrt(-1) > 0 THEN 2 ELSE 3 END", 3],
     ["CASE WHEN [a] > 5 OR sqrt(-1) > 0 THEN 1 END", 1],
+    ["CASE WHEN 1/([a]-10) > 0 THEN 1 WHEN NOT 1/([a]-10) > 0 THEN 2 ELSE 3 END", 3],
   ];
   for (const [text, value] of cases)
     assert.ok(Math.abs(resultOf(text) - value) < 1e-12, `${text}: ${resultOf(text)}`);

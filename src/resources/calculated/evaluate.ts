@@ -6,11 +6,11 @@ import { functions, type NumberColumn } from "./functions.ts";
 export type Leaves = ReadonlyMap<Leaf, NumberColumn>;
 
 /**
- * The values of the expression in `count` rows: NaN where any leaf has no value, and where the result is not
- * finite, as after a division by zero (docs/calculated.md#where-there-is-a-result).
+ * The values of the expression in `count` rows: NaN where any leaf has no value, and where the result is no
+ * number, as after a division by zero (docs/calculated.md#where-there-is-a-result).
  */
 export function evaluate(expression: Expression, leaves: Leaves, count: number): NumberColumn {
-  const result = columnOf(expression, leaves, count).map((one) => (Number.isFinite(one) ? one : Number.NaN));
+  const result = columnOf(expression, leaves, count).slice();
   for (const leaf of leaves.values())
     for (let i = 0; i < count; i += 1) {
       // Some functions of NaN have a value: pow(NaN, 0) is 1.
@@ -32,7 +32,13 @@ function columnOf(expression: Expression, leaves: Leaves, count: number): Number
     case "call": {
       const [first, ...rest] = expression.given;
       const valuesOf = (one: Expression) => columnOf(one, leaves, count);
-      return functions[expression.name].apply([valuesOf(first), ...rest.map(valuesOf)]);
+      return onlyFinite(functions[expression.name].apply([valuesOf(first), ...rest.map(valuesOf)]));
     }
   }
+}
+
+/** Otherwise 1/(1/0) would be 0, and a condition on 1/0 would be true. Changes the column. */
+function onlyFinite(column: NumberColumn): NumberColumn {
+  for (let i = 0; i < column.length; i += 1) if (!Number.isFinite(column[i])) column[i] = Number.NaN;
+  return column;
 }

@@ -177,9 +177,12 @@ class Parser {
   #primary(): Expression {
     const token = this.#token;
     switch (token.kind) {
-      case "number":
+      case "number": {
+        const value = Number(token.text);
+        if (!Number.isFinite(value)) throw this.#unexpected("a number within the range of a double");
         this.#advance();
-        return { kind: "number", value: Number(token.text) };
+        return { kind: "number", value };
+      }
       case "leaf":
         this.#advance();
         return this.#leaf({ name: token.text, position: token.at + 1 });

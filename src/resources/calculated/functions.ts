@@ -1,6 +1,6 @@
 // Defines the functions of calculated series: names, numbers of arguments, and the operation on columns.
 
-/** NaN is "no value". Functions do not change their arguments. */
+/** NaN is "no value". Functions do not change their arguments, and return a new column. */
 export type NumberColumn = Float64Array;
 
 interface FunctionRule {
@@ -45,6 +45,12 @@ const pairOr = (operation: (a: number, b: number) => number, otherwise: number):
 });
 
 const add = (a: number, b: number) => a + b;
+
+/** Without the test, the logarithm of any value to the base 0 would be 0: a division by infinity. */
+function logarithm(value: number, base: number): number {
+  if (base === 10) return Math.log10(value);
+  return base > 0 ? Math.log(value) / Math.log(base) : Number.NaN;
+}
 
 /** Rounds half away from zero, to this number of decimal places. */
 function roundTo(value: number, digits: number): number {
@@ -104,7 +110,7 @@ export const functions = {
   exp: each(Math.exp),
   floor: each(Math.floor),
   ln: each(Math.log),
-  log: pairOr((value, base) => (base === 10 ? Math.log10(value) : Math.log(value) / Math.log(base)), 10),
+  log: pairOr(logarithm, 10),
   max: fold(Math.max),
   min: fold(Math.min),
   mod: pair((a, b) => a % b),
