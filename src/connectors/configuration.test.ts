@@ -1,10 +1,10 @@
-// The output of `millrace connect <file> print`.
+// Invalid files, and the output of `millrace connect <file> print`.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
-import { printedConfiguration } from "./configuration.ts";
+import { printedConfiguration, readConfiguration } from "./configuration.ts";
 
 function printed(url: string, more = ""): string {
   const file = join(temporaryFolder(), "plant.yaml");
@@ -44,4 +44,24 @@ test("print shows the key of rows, which is a template, and no key of the server
   const rows = `rows: { database: erp, table: orders, key: "{id}" }`;
   const text = printed("mysql://h/erp", `, queries: [{ ${rows} }], key: hunter2`);
   assert.ok(text.includes('key: "{id}"\n') && !text.includes("hunter2"), text);
+});
+
+test("a word or a number that a key does not take is refused with those that it takes", () => {
+  const file = join(temporaryFolder(), "plant.yaml");
+  const read = { topic: "a", format: "value", series: "a" };
+  const source = { type: "mqtt", url: "mqtt://h", qos: 2, read: [read] };
+  const destination = { server: "http://h", key: "k" };
+  writeFileSync(
+    file,
+    JSON.stringify({ version: 2, name: "a", source, destination, buffer: { whenFull: "stop" } }),
+  );
+  assert.throws(() => readConfiguration(file, {}), {
+    message: [
+      "version must be 1",
+      "buffer.whenFull must be one of drop-oldest, wait",
+      "source.qos must be one of 0, 1",
+    ]
+      .map((problem) => `${file}: ${problem}`)
+      .join("\n"),
+  });
 });

@@ -7,6 +7,7 @@ import { parse, stringify } from "yaml";
 import { UsageError } from "../client/command.ts";
 import { limits } from "../limits.ts";
 import { withChosenVariants } from "./chosen-variant.ts";
+import { oneOf } from "./one-of.ts";
 import { bytesIn, durationIn } from "./quantities.ts";
 import { sourceKinds } from "./source-kinds.ts";
 
@@ -47,9 +48,10 @@ const bufferSchema = Type.Object(
       Type.String({ description: "How long a record waits for the server at most; default 7d" }),
     ),
     whenFull: Type.Optional(
-      Type.Union([Type.Literal("drop-oldest"), Type.Literal("wait")], {
-        description: "`wait` stops reading the source instead of dropping records; default drop-oldest",
-      }),
+      oneOf(
+        ["drop-oldest", "wait"],
+        "`wait` stops reading the source instead of dropping records; default drop-oldest",
+      ),
     ),
   },
   strict,
@@ -193,6 +195,7 @@ interface SchemaProblem {
 interface ProblemParams {
   readonly additionalProperties?: readonly string[];
   readonly allowedValues?: readonly unknown[];
+  readonly allowedValue?: unknown;
 }
 
 /** One line for each problem: its place and the expected value. */
@@ -206,7 +209,8 @@ function problemsWith(schema: TSchema, value: unknown): string[] {
   );
   return known.slice(0, 8).map(({ instancePath, message, params }) => {
     const place = instancePath.slice(1).replaceAll("/", ".") || "the file";
-    const { additionalProperties: unknown, allowedValues: words } = params as ProblemParams;
+    const { additionalProperties: unknown, allowedValues: words, allowedValue } = params as ProblemParams;
+    if (allowedValue !== undefined) return `${place} must be ${JSON.stringify(allowedValue)}`;
     if (unknown) return `${place} has unknown keys: ${unknown.join(", ")}`;
     return words ? `${place} must be one of ${words.join(", ")}` : `${place} ${message}`;
   });

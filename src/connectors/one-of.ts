@@ -1,5 +1,5 @@
-// The schema of a word that is one of several.
+// The schema of a value that is one of several.
 import { Type } from "typebox";
 
-export const oneOf = <const Words extends readonly string[]>(words: Words, description: string) =>
+export const oneOf = <const Words extends readonly (string | number)[]>(words: Words, description: string) =>
   Type.Unsafe<Words[number]>({ enum: [...words], description });

@@ -1,10 +1,11 @@
 // Makes raw rows or points from the rows of a query or of a file.
 import { UsageError } from "../client/command.ts";
 import { parseIso } from "../import/times.ts";
+import { limits } from "../limits.ts";
 import { exactNumberIn } from "./integers.ts";
 import type { RecordMapping } from "./record-mapping.ts";
 import type { SeriesDescription, SourcePoint, SourceRecords, SourceRow } from "./records.ts";
-import { fillTemplate } from "./template.ts";
+import { fillTemplate, placeholdersIn } from "./template.ts";
 
 /** The characters of a value in a message. */
 const shownMax = 100;
@@ -24,14 +25,31 @@ type RecordMaker = <Row extends SourceTableRow>(
 type Refuse = (why: string) => void;
 
 /** Refuses (`UsageError`) a mapping that makes nothing; `name` is its query or file pattern. */
-export function recordMaker(name: string, { rows: raw, points }: RecordMapping): RecordMaker {
+export function recordMaker(name: string, mapping: RecordMapping): RecordMaker {
+  const { rows: raw, points } = mapping;
   if (!raw && !points) throw new UsageError(`source: ${name} has neither rows nor points`);
   const pointOf = points && pointMaker(points);
-  return (rows, refuse) => ({
-    ...(raw && { rows: rows.flatMap((row) => rawRowOf(row, raw, (why) => refuse(row, why)) ?? []) }),
-    ...(pointOf && { points: rows.flatMap((row) => pointOf(row, (why) => refuse(row, why)) ?? []) }),
-  });
+  const needed = [...namingColumns(mapping), ...(points ? [points.timestamp, points.value] : [])];
+  return (rows, refuse) => {
+    for (const { texts } of rows) {
+      const missing = needed.find((column) => texts[column] === undefined);
+      if (missing !== undefined) throw new Error(`There is no column ${missing}`);
+    }
+    return {
+      ...(raw && { rows: rows.flatMap((row) => rawRowOf(row, raw, (why) => refuse(row, why)) ?? []) }),
+      ...(pointOf && { points: rows.flatMap((row) => pointOf(row, (why) => refuse(row, why)) ?? []) }),
+    };
+  };
 }
+
+/**
+ * The columns in the key of raw rows and in the names of series. Without one of them, different rows would
+ * have the same key or series.
+ */
+export const namingColumns = ({ rows, points }: RecordMapping): string[] => [
+  ...placeholdersIn(rows?.key ?? ""),
+  ...placeholdersIn(points?.series ?? ""),
+];
 
 const namesOf = ({ texts }: SourceTableRow): Record<string, string> =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? ""]));
@@ -56,9 +74,7 @@ function pointMaker(
   return (row, refuse) => {
     const { texts, values } = row;
     const [time, text] = [values[timestamp], texts[valueColumn]];
-    if (time === undefined || text === undefined)
-      throw new Error(`There is no column ${time === undefined ? timestamp : valueColumn}`);
-    if (time === null || text === null) return undefined;
+    if (time === null || text === null || text === undefined) return undefined;
     const name = fillTemplate(template, [], namesOf(row));
     const series = known.get(name) ?? {
       name,
@@ -71,13 +87,19 @@ function pointMaker(
     const value = isString ? text : numberIn(values[valueColumn], text);
     const written = () => quoted(values[valueColumn]);
     if (Number.isNaN(timeMs)) refuse(`${name}: ${timestamp} is ${quoted(time)}, no time`);
+    else if (timeMs < limits.timeMsMin || timeMs > limits.timeMsMax)
+      refuse(`${name}: ${timestamp} is ${quoted(time)}, not between the years 1900 and 2099`);
     else if (Number.isNaN(value)) refuse(`${name}: ${valueColumn} is ${written()}, no number`);
+    else if (isTooLarge(value)) refuse(`${name}: ${valueColumn} is ${written()}, too large for a number`);
     else return { series, timestamp: Math.floor(timeMs), value };
     return undefined;
   };
 }
 
 const quoted = (value: unknown): string => JSON.stringify(value).slice(0, shownMax);
+
+const isTooLarge = (value: string | number | bigint): boolean =>
+  typeof value === "number" && !Number.isFinite(value);
 
 /** NaN for a value that is neither ISO 8601 nor a number of milliseconds. */
 const timeIn = (time: unknown): number =>

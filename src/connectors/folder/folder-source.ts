@@ -12,7 +12,7 @@ import type { Intake } from "../intake.ts";
 import { oneOf } from "../one-of.ts";
 import { durationIn } from "../quantities.ts";
 import { recordMapping } from "../record-mapping.ts";
-import { recordMaker, type SourceTableRow } from "../row-records.ts";
+import { namingColumns, recordMaker, type SourceTableRow } from "../row-records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
 
 const strict = { additionalProperties: false };
@@ -207,7 +207,9 @@ class FolderSource implements PlantSource {
     let rows: FileRow[] = [];
     let line = after;
     const unseen = new Set(files.points ? [files.points.timestamp, files.points.value] : []);
+    const unseenNames = new Set(namingColumns(files));
     const put = (isWhole: boolean) => {
+      if (line > after) requireSeen(unseenNames);
       const records = makeRecords(rows, (row, why) => refused.add(row.line, why));
       rows = [];
       refused.countIn(intake);
@@ -216,16 +218,17 @@ class FolderSource implements PlantSource {
     for await (const record of recordsOf(reading)) {
       if (signal.aborted) return false;
       if (record.line <= after) continue;
-      for (const [column] of record.fields) unseen.delete(column);
+      for (const [column] of record.fields) {
+        unseen.delete(column);
+        unseenNames.delete(column);
+      }
       if (record.problem === undefined) rows.push(rowOf(record, files));
       else refused.add(record.line, record.problem);
       ({ line } = record);
       if (rows.length === recordsPerCommit) await put(false);
     }
     // Another kind of file: it must not be moved or deleted as if it had been read.
-    const [missing] = unseen;
-    if (missing !== undefined && line > after)
-      throw new Error(`No line has a value in the column ${missing}`);
+    if (line > after) requireSeen(unseen);
     await put(true);
     if (refused.count > 0) health.tell(`source ${name}`, refused.summary);
     return true;
@@ -247,6 +250,10 @@ class FolderSource implements PlantSource {
   }
 }
 
+function requireSeen([missing]: ReadonlySet<string>): void {
+  if (missing !== undefined) throw new Error(`No line has a value in the column ${missing}`);
+}
+
 /** The name, or the name with the number that no file has yet: `export.2.csv`. */
 function freePlace(folder: string, name: string): string {
   const { name: stem, ext } = parse(name);
@@ -260,9 +267,11 @@ const isMatch = (entry: Dirent, { pattern }: Files): boolean =>
   entry.isFile() && matchesGlob(entry.name, pattern);
 
 /** An empty cell is null. A number in JSON is one; cells of CSV are strings. */
-function rowOf({ fields, line, written }: FileRecord, { points, decimalComma }: Files): FileRow {
+function rowOf({ fields, line, written }: FileRecord, files: Files): FileRow {
+  const { points, decimalComma } = files;
   const texts: Record<string, string | null> = {};
   const values: Record<string, unknown> = {};
+  for (const column of namingColumns(files)) texts[column] = null;
   for (const column of points ? [points.timestamp, points.value] : []) {
     texts[column] = null;
     values[column] = null;

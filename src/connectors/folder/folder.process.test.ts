@@ -119,6 +119,18 @@ for (const afterwards of ["move", "delete"])
     assert.deepEqual(readdirSync(folder), ["once.csv"]);
   });
 
+test("a file without the column that names its series stays, and makes no series", async () => {
+  const folder = temporaryFolder();
+  const files = [{ pattern: "*.csv", points: { series: "lab.{tag}", timestamp: "time", value: "value" } }];
+  put(folder, "other.csv", "name,time,value\ns,1,1\n");
+  put(folder, "tags.csv", "tag,time,value\ns,1,1\n");
+  const connector = connect(configured("names", folder, files, { afterwards: "move" }));
+  await until(async () => (await server.countOf("names/lab.s")) === 1, "the point of the other file");
+  assert.match(await stopped(connector), /source other.csv: No line has a value in the column tag/);
+  assert.deepEqual(await server.countOf("names/lab."), 0);
+  assert.ok(existsSync(join(folder, "other.csv")));
+});
+
 test("files with one name are all kept; one that cannot be read does not hold up the others", async () => {
   const folder = temporaryFolder();
   const files = [{ pattern: "*.csv", points: { series: "{tag}", timestamp: "time", value: "value" } }];

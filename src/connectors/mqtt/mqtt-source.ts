@@ -7,6 +7,7 @@ import { UsageError } from "../../client/command.ts";
 import { parseJson } from "../../lib/json.ts";
 import type { Intake } from "../intake.ts";
 import { integers64Schema } from "../integers.ts";
+import { oneOf } from "../one-of.ts";
 import { durationIn } from "../quantities.ts";
 import type { SourceEvent, SourcePoint, SourceRecords, SourceRow } from "../records.ts";
 import type { PlantSource, SourceKind, SourceRun } from "../source.ts";
@@ -72,7 +73,7 @@ const schema = Type.Object(
     ca: Type.Optional(Type.String({ description: "The file of the certificate authority" })),
     cert: Type.Optional(Type.String({ description: "The file of the client's certificate" })),
     key: Type.Optional(Type.String({ description: "The file of the client's private key" })),
-    qos: Type.Optional(Type.Union([Type.Literal(0), Type.Literal(1)], { description: "Default 1" })),
+    qos: Type.Optional(oneOf([0, 1], "Default 1")),
     keepAlive: Type.Optional(
       Type.String({ description: "How long the connection may be silent before it is probed; default 30s" }),
     ),

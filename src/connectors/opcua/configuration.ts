@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { UsageError } from "../../client/command.ts";
 import { integers64Schema, type WayOfIntegers } from "../integers.ts";
+import { oneOf } from "../one-of.ts";
 import { durationIn } from "../quantities.ts";
 
 const strict = { additionalProperties: false };
@@ -14,20 +15,11 @@ export const opcUaSchema = Type.Object(
     security: Type.Optional(
       Type.Object(
         {
-          mode: Type.Optional(
-            Type.Union([Type.Literal("None"), Type.Literal("Sign"), Type.Literal("SignAndEncrypt")], {
-              description: "Default None",
-            }),
-          ),
+          mode: Type.Optional(oneOf(["None", "Sign", "SignAndEncrypt"], "Default None")),
           policy: Type.Optional(
-            Type.Union(
-              [
-                Type.Literal("None"),
-                Type.Literal("Basic256Sha256"),
-                Type.Literal("Aes128_Sha256_RsaOaep"),
-                Type.Literal("Aes256_Sha256_RsaPss"),
-              ],
-              { description: "Default Basic256Sha256, and None with the mode None" },
+            oneOf(
+              ["None", "Basic256Sha256", "Aes128_Sha256_RsaOaep", "Aes256_Sha256_RsaPss"],
+              "Default Basic256Sha256, and None with the mode None",
             ),
           ),
           certificates: Type.Optional(
@@ -53,9 +45,7 @@ export const opcUaSchema = Type.Object(
           ),
           include: Type.Optional(patterns),
           exclude: Type.Optional(patterns),
-          name: Type.Optional(
-            Type.Union([Type.Literal("path"), Type.Literal("id")], { description: "Default path" }),
-          ),
+          name: Type.Optional(oneOf(["path", "id"], "Default path")),
           every: Type.Optional(Type.String({ description: "How often it looks for new nodes; default 1h" })),
         },
         strict,
@@ -75,11 +65,7 @@ export const opcUaSchema = Type.Object(
         strict,
       ),
     ),
-    quality: Type.Optional(
-      Type.Union([Type.Literal("drop"), Type.Literal("gap"), Type.Literal("series")], {
-        description: "Default drop",
-      }),
-    ),
+    quality: Type.Optional(oneOf(["drop", "gap", "series"], "Default drop")),
     integers64: Type.Optional(integers64Schema),
     history: Type.Optional(
       Type.Object(
