@@ -171,6 +171,12 @@ test("refused cells are listed with line, column, value and reason; the rest is 
   assert.deepEqual(await pointsOf("r2"), [[at, 2]]);
 });
 
+test("a file without rows loads nothing, and needs no format of times", async () => {
+  const { code, said } = await imported(["t,none"], []);
+  assert.equal(code, exitCodes.loaded, said);
+  assert.match(said, /0 points loaded/);
+});
+
 test("a mapping defines series: names, descriptions, kinds and assets", async () => {
   const mapping = join(folder, "mapping.json");
   const common = { externalId: "V-1", dataSetId: 7, labels: ["a;b", "c"], sourceCreatedTime: 5 };

@@ -40,7 +40,7 @@ export async function planOf(options: ImportOptions, api: Api): Promise<ImportPl
   requireDelimiter(options, header);
   const timeIndex = options.timeColumn === undefined ? 0 : indexOf(header, options.timeColumn);
   const epochIndex = options.epochBy && indexOf(header, options.epochBy.column);
-  const timeFormat = formatOf(options, first?.cells[timeIndex] ?? "");
+  const timeFormat = formatOf(options, first?.cells[timeIndex]);
   const { columns, left } = columnsOf(options, mapping, header, [timeIndex, epochIndex]);
   const paths = [...new Set(columns.flatMap(({ asset }) => (asset === undefined ? [] : [asset])))];
   const { assetIds, missingAssets } = await assetsOf(api, paths);
@@ -80,8 +80,9 @@ function requireDelimiter({ delimiter }: ImportOptions, { cells }: Row): void {
   );
 }
 
-function formatOf({ timeFormat, timeZone }: ImportOptions, firstCell: string): TimeFormat {
+function formatOf({ timeFormat, timeZone }: ImportOptions, firstCell: string | undefined): TimeFormat {
   if (timeFormat !== "auto") return timeFormat;
+  if (firstCell === undefined) return "iso"; // The file has no rows: any format reads all of them.
   const found = detectTimeFormat(firstCell);
   if (!found)
     throw new UsageError(

@@ -37,13 +37,16 @@ export class Report {
   /** The lines for the user at the end; none when nothing was refused. */
   summary(): string[] {
     if (this.#count === 0) return [];
-    const shown = this.#shown.map(
-      ({ line, column, value, reason }) =>
-        `  line ${line}${column && `, ${column}`}: ${JSON.stringify(value)} is ${reason}`,
-    );
+    const shown = this.#shown.map(shownRefusal);
     const listed = `${this.#count} refused; all of them are listed in ${this.#file}`;
     return [listed, ...shown, ...(this.#count > shown.length ? ["  ..."] : [])];
   }
+}
+
+/** A line as a whole has neither a column nor a value. */
+function shownRefusal({ line, column, value, reason }: Refusal): string {
+  if (!column && !value) return `  line ${line}: ${reason}`;
+  return `  line ${line}${column && `, ${column}`}: ${JSON.stringify(value)} is ${reason}`;
 }
 
 const rowOf = ({ line, column, value, reason }: Refusal): string =>
