@@ -179,6 +179,15 @@ test("what line protocol wrote reads back as measurement, tags and fields", asyn
   });
 });
 
+test("a series whose metadata name an empty measurement is one of the plant", async () => {
+  const metadata = { _measurement: "", _field: "" };
+  const { items } = await server.ask.v06("POST /timeseries", { items: [{ name: "emptied", metadata }] });
+  await server.ask("POST /timeseries/data/emptied", { items: [{ timestamp: at, value: 3 }] });
+  const rows = await rowsOf('SELECT value FROM points WHERE "name" = \'emptied\' GROUP BY "name"');
+  assert.deepEqual(rows, { "points,name=emptied": [[at, 3]] });
+  await server.ask.v06(`DELETE /timeseries/${items[0]!["id"]}`);
+});
+
 test("several series of the plant are never mixed without a sign", async () => {
   assert.deepEqual(await rowsOf("SELECT value FROM points"), {
     "points,name=21PT1019": [

@@ -149,7 +149,8 @@ interface WrittenSeries {
 /** The names that a line gave the series, which its metadata has; undefined for other series. */
 function writtenAs({ metadata }: TimeSeries): WrittenSeries | undefined {
   const { [measurementKey!]: measurement, [fieldKey!]: field, ...tags } = metadata;
-  if (measurement === undefined || field === undefined || reserved.includes(measurement)) return undefined;
+  // No statement can name an empty one.
+  if (!measurement || !field || reserved.includes(measurement)) return undefined;
   return { measurement, field, tags };
 }
 
