@@ -109,7 +109,11 @@ function parsed(folder: string, name: string): YamlFile {
     prettyErrors: false,
   });
   const [error] = document.errors;
-  if (error) throw new UsageError(`${name}:${lines.linePos(error.pos[0]).line}: ${error.message}`);
+  if (error) {
+    const message =
+      error.code === "MULTIPLE_DOCS" ? "a file is one YAML document: use a file for each" : error.message;
+    throw new UsageError(`${name}:${lines.linePos(error.pos[0]).line}: ${message}`);
+  }
   return { name, document, lines };
 }
 

@@ -226,6 +226,10 @@ test("files that are not valid are refused with file, line and key, and nothing 
   const cases: readonly (readonly [Readonly<Record<string, string>>, string])[] = [
     [{ "a.yaml": "groups: [\n" }, "a.yaml:2: "],
     [{ "a.yaml": "grups: []\n" }, 'a.yaml:1: unknown key "grups"; known are series, groups, '],
+    [
+      { "a.yaml": "groups: []\n---\nseries: []\n" },
+      "a.yaml:2: a file is one YAML document: use a file for each",
+    ],
     [{ "a.yaml": "# x\ngroups: 5\n" }, "a.yaml:2: groups must be a list of records"],
     [{ "a.yaml": `${good}    members: []\n` }, 'a.yaml:4: unknown key "members"'],
     [{ "a.yaml": "series:\n  - name: a\n    unit: 5\n" }, "a.yaml:3: unit must be string, not number"],
