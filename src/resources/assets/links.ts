@@ -83,16 +83,23 @@ export async function existingAssets(tx: CatalogReader, ids: readonly number[]):
   return ids.filter((id) => found.has(id));
 }
 
-/** The new links of a record and the field of the request with them: `assetIds`, or `assetId` for one. */
+/**
+ * The new links of a record and the field of the request with them: `assetIds`, or `assetId` for one. Links
+ * of a record can be in several fields.
+ */
 export interface NewLinks {
-  readonly field: string;
+  readonly field: string | ((assetId: number) => string);
   readonly assetIds: readonly number[];
 }
 
-/** The new links of records that are linked to at most one asset. */
-export const singleLinks = (assetIds: readonly (number | undefined)[]): readonly NewLinks[] => [
-  { field: "assetId", assetIds: assetIds.filter((id) => id !== undefined) },
-];
+/** The new links of records with at most one link each. `placeOf` is the prefix of the field of a record. */
+export const singleLinks = (
+  assetIds: readonly (number | undefined)[],
+  placeOf = (index: number) => `items[${index}].`,
+): readonly NewLinks[] =>
+  assetIds.flatMap((id, index) =>
+    id === undefined ? [] : [{ field: `${placeOf(index)}assetId`, assetIds: [id] }],
+  );
 
 /** Refuses new links to assets that do not exist or that the caller may not see. */
 export async function refuseUnknownAssets(
@@ -104,7 +111,8 @@ export async function refuseUnknownAssets(
   for await (const ids of distinctIds(links.map(({ assetIds }) => assetIds))) {
     const [got] = await unknownAssets(ctx, tx, acl, ids);
     if (got === undefined) continue;
-    const { field } = links.find(({ assetIds }) => assetIds.includes(got))!;
+    const { field: of } = links.find(({ assetIds }) => assetIds.includes(got))!;
+    const field = typeof of === "string" ? of : of(got);
     const expected = field.endsWith("assetId") ? "the id of an existing asset" : "ids of existing assets";
     // Not `notFound`: clients take the values of that member for ids of the records.
     throw fail("field-invalid", { field, expected, got: `${got}` });

@@ -96,8 +96,8 @@ export function readGranularity(input: string, field: string): Granularity {
   throw fail("field-invalid", { field, expected: granularityText, got: input });
 }
 
-const granularityText =
-  "d, h, m or s, or a multiple such as 12h of at most " + `${limits.granularityDaysMax} days`;
+const longest = `${limits.granularityDaysMax} days`;
+const granularityText = `d, h, m or s, or a multiple such as 12h of at most ${longest}`;
 
 /** Decodes a granularity, also of weeks and months. */
 function readAnyGranularity(input: string, field: string): Granularity | CalendarGranularity {

@@ -30,6 +30,7 @@ import {
   getEvents,
   getEventsByReference,
   listEvents,
+  type MemberOfLink,
   searchEvents,
   updateEvent,
   updateEvents,
@@ -199,7 +200,9 @@ const idIn = (sent: Static<typeof eventIds>) => (typeof sent === "number" ? sent
 
 async function create(ctx: RequestContext, { version, body }: BodyRequest<unknown, Items<typeof newEvent>>) {
   return itemsResponse(
-    (await createEvents(ctx, await mapInSlices(body.items, newEventOf))).map(eventJson(version)),
+    (await createEvents(ctx, await mapInSlices(body.items, newEventOf), memberOfLinkIn(body.items))).map(
+      eventJson(version),
+    ),
   );
 }
 
@@ -241,7 +244,7 @@ async function overwrite(
   ctx: RequestContext,
   { version, body }: BodyRequest<unknown, Items<typeof wholeEvent>>,
 ) {
-  await updateEvents(ctx, await mapInSlices(body.items, overwriteOf(version)));
+  await updateEvents(ctx, await mapInSlices(body.items, overwriteOf(version)), memberOfLinkIn(body.items));
   return emptyResponse;
 }
 
@@ -252,7 +255,9 @@ async function updateMany(
   const changes = await mapInSlices(body.items, (sent, index) =>
     changeOf(sent.id, sent, { version, prefix: `items[${index}].` }),
   );
-  return itemsResponse((await updateEvents(ctx, changes)).map(eventJson(version)));
+  return itemsResponse(
+    (await updateEvents(ctx, changes, memberOfLinkIn(body.items))).map(eventJson(version)),
+  );
 }
 
 async function updateOne(
@@ -264,7 +269,22 @@ async function updateOne(
   const { path, body, version } = request;
   const { eventId } = path;
   requireIdOfPath(body.id, eventId);
-  return itemsResponse([
-    eventJson(version)(await updateEvent(ctx, changeOf(eventId, body, { version, prefix: "" }))),
-  ]);
+  const change = changeOf(eventId, body, { version, prefix: "" });
+  return itemsResponse([eventJson(version)(await updateEvent(ctx, change, memberOfLinkIn([body])))]);
 }
+
+interface SentLinks {
+  readonly assetIds?: object | null;
+  readonly tagIds?: object | null;
+}
+
+/** The member that has a link: `tagIds`, if only that one has it. */
+const memberOfLinkIn =
+  (sent: readonly SentLinks[]): MemberOfLink =>
+  (index, id) => {
+    const { assetIds, tagIds } = sent[index]!;
+    return idsIn(tagIds).includes(id) && !idsIn(assetIds).includes(id) ? "tagIds" : "assetIds";
+  };
+
+/** The elements of a list, or of all lists of a change. */
+const idsIn = (list: object | null | undefined): unknown[] => Object.values(list ?? {}).flat();

@@ -41,15 +41,27 @@ const byStart = (direction: EventOrder): readonly OrderBy[] => [
   { field: "id", direction },
 ];
 
+/** The member of the request with a link of an event: `assetIds`, or `tagIds`, which may have ids too. */
+export type MemberOfLink = (index: number, assetId: number) => string;
+
+const inAssetIds: MemberOfLink = () => "assetIds";
+
 /**
  * Creates all events or none, and returns them in the same order. Refuses (409) a source and source id or
  * an external id of another event. Refuses (400) a source and source id that two items share, links to
  * unknown assets, and phrases of unknown semantic types.
  */
-export async function createEvents(ctx: RequestContext, items: readonly NewEvent[]): Promise<Event[]> {
+export async function createEvents(
+  ctx: RequestContext,
+  items: readonly NewEvent[],
+  memberOf: MemberOfLink = inAssetIds,
+): Promise<Event[]> {
   const permitted = permittedRecords(ctx.caller, "eventsAcl", "WRITE");
   const rows = await writeRows(ctx, permitted, "insert", async (tx) => {
-    const links = items.map(({ assetIds }, at) => ({ field: `items[${at}].assetIds`, assetIds }));
+    const links = items.map(({ assetIds }, at) => ({
+      field: (id: number) => `items[${at}].${memberOf(at, id)}`,
+      assetIds,
+    }));
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     const phrases = items.map(({ semanticPhrases }) => semanticPhrases);
     await refuseUnknownSemanticTypes(tx, phrases, (index) => `items[${index}].`);
@@ -168,20 +180,28 @@ export async function searchEvents(ctx: RequestContext, query: TextSearch): Prom
  * Changes all events or none, and returns them in the same order. Refuses (400) unknown and repeated ids,
  * and the refusals of `createEvents`.
  */
-export async function updateEvents(ctx: RequestContext, changes: readonly EventChange[]): Promise<Event[]> {
-  return update(ctx, changes, { field: "items" });
+export async function updateEvents(
+  ctx: RequestContext,
+  changes: readonly EventChange[],
+  memberOf: MemberOfLink = inAssetIds,
+): Promise<Event[]> {
+  return update(ctx, changes, { field: "items", memberOf });
 }
 
 /** Like `updateEvents` for a single event. Refuses (404) an unknown event. */
-export async function updateEvent(ctx: RequestContext, change: EventChange): Promise<Event> {
-  const [changed] = await update(ctx, [change], { field: "eventId", status: 404 });
+export async function updateEvent(
+  ctx: RequestContext,
+  change: EventChange,
+  memberOf: MemberOfLink = inAssetIds,
+): Promise<Event> {
+  const [changed] = await update(ctx, [change], { field: "eventId", status: 404, memberOf });
   return changed!;
 }
 
 async function update(
   ctx: RequestContext,
   changes: readonly EventChange[],
-  named: Omit<IdsNamed, "ids">,
+  { memberOf, ...named }: Omit<IdsNamed, "ids"> & { readonly memberOf: MemberOfLink },
 ): Promise<Event[]> {
   const permitted = permittedRecords(ctx.caller, "eventsAcl", "WRITE");
   const ids = changes.map(({ id }) => id);
@@ -191,7 +211,8 @@ async function update(
     const placeOf = (at: number) => (named.field === "items" ? `items[${at}].` : "");
     const links = await mapInSlices(after, ({ assetIds }, at) => {
       const existing = new Set(before[at]!.assetIds);
-      return { field: `${placeOf(at)}assetIds`, assetIds: assetIds.filter((id) => !existing.has(id)) };
+      const field = (id: number) => `${placeOf(at)}${memberOf(at, id)}`;
+      return { field, assetIds: assetIds.filter((id) => !existing.has(id)) };
     });
     await refuseUnknownAssets(ctx, tx, "eventsAcl", links);
     const phrases = changes.map(({ semanticPhrases }) => semanticPhrases);

@@ -110,7 +110,7 @@ test("tags out of bounds and of unknown assets are refused, and nothing is creat
   const before = await listed("");
   const long = "x".repeat(limits.nameLengthMax + 1);
   const refusals: readonly (readonly [tagIds: unknown, message: RegExp])[] = [
-    [[7, "a"], /items\[0\]\.assetIds - expected ids of existing assets but got 7/],
+    [[7, "a"], /items\[0\]\.tagIds - expected ids of existing assets but got 7/],
     [[long], /items\[0\]\.tagIds\[0\] - expected/],
     [[true], /items\[0\]\.tagIds\[0\] - expected integer or string but got true/],
     [Array(limits.eventAssetsMax + 1).fill("x"), /items\[0\]\.tagIds may hold at most 1000 items/],
@@ -121,6 +121,15 @@ test("tags out of bounds and of unknown assets are refused, and nothing is creat
     assert.match(refused.error!.message, message);
   }
   assert.deepEqual(await listed(""), before);
+  const id = await create({ assetIds: [pump] });
+  for (const [member, body] of [
+    ["tagIds", { tagIds: { add: [7] } }],
+    ["assetIds", { tagIds: { add: ["7"] }, assetIds: { set: [7] } }],
+  ] as const) {
+    const refused = await server.ask.v04(`POST /events/${id}/update`, body);
+    const expected = `Invalid field - ${member} - expected ids of existing assets but got 7`;
+    assert.deepEqual([refused.status, refused.error?.message], [400, expected]);
+  }
 });
 
 async function semanticType(name: string): Promise<number> {

@@ -221,6 +221,15 @@ describe("refusals, after which nothing has changed", () => {
 });
 
 describe("changes and deletes", () => {
+  it("an unknown asset is refused with the index of its item", async () => {
+    await start({ fileName: "linked" });
+    const [unlinked, linked] = [{ id: files["log.txt"] }, { id: files["linked"], assetIds: { add: [5] } }];
+    const { status, error } = await server.ask("POST /files/update", { items: [unlinked, linked] });
+    const message = "Invalid field - items[1].assetIds - expected ids of existing assets but got 5";
+    assert.deepEqual([status, error?.message], [400, message]);
+    await server.ask("POST /files/delete", { items: [files["linked"]] });
+  });
+
   it("one, many, and the whole of what is known", async () => {
     await start({ fileName: "draft", metadata: { a: "1" }, assetIds: [assets.pump], source: "s" });
     const id = files["draft"]!;

@@ -179,7 +179,8 @@ export async function changeFilesIn(
   planned.push(
     ...(await mapInSlices(before, (row, index) => changeFile(row, changes[index]!.change, nowMs))),
   );
-  await refuseNewLinks(ctx, tx, planned, before);
+  const placeOf = (index: number) => (named.field === "items" ? `items[${index}].` : "");
+  await refuseNewLinks(ctx, tx, { files: planned, before }, placeOf);
   await refuseTakenExternalIds(tx, fileRecords, planned);
   await tx.replace(fileTable, planned);
   await refuseNotPermitted(tx, fileTable, permitted, { acl: "filesAcl", rows: planned });

@@ -55,13 +55,14 @@ export async function fileOfSource(
 export async function refuseNewLinks(
   ctx: RequestContext,
   tx: CatalogReader,
-  files: readonly StoredFile[],
-  before: readonly StoredFile[],
+  { files, before }: { readonly files: readonly StoredFile[]; readonly before: readonly StoredFile[] },
+  placeOf = (_: number) => "",
 ): Promise<void> {
   const heldBy = new Map(before.map(({ id, assetIds }) => [id, assetIds]));
-  const links = await mapInSlices(files, ({ id, assetIds = [] }) => {
+  const links = await mapInSlices(files, ({ id, assetIds = [] }, index) => {
     const held = new Set(heldBy.get(id));
-    return { field: "assetIds", assetIds: assetIds.filter((one) => !held.has(one)) };
+    const field = `${placeOf(index)}assetIds`;
+    return { field, assetIds: assetIds.filter((one) => !held.has(one)) };
   });
   await refuseUnknownAssets(ctx, tx, "filesAcl", links);
 }

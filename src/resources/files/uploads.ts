@@ -59,7 +59,7 @@ export async function startUpload(
     if (existing && !mayTake) throw fail("file-exists", { names: [file.name] });
     const row = existing ? overwritten(existing, file, nowMs) : newRow(ctx.ids.next(), file, nowMs);
     planned.push(row);
-    await refuseNewLinks(ctx, tx, planned, existing ? [existing] : []);
+    await refuseNewLinks(ctx, tx, { files: planned, before: existing ? [existing] : [] });
     await refuseTakenExternalIds(tx, fileRecords, planned);
     await tx[existing ? "replace" : "insert"](fileTable, planned);
     await refuseNotPermitted(tx, fileTable, permitted, { acl: "filesAcl", rows: planned });

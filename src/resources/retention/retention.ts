@@ -221,7 +221,15 @@ async function refuseNotWhole(
   const permitted = permittedSeries(ctx, action);
   const ids = [...new Set(targets.flatMap(({ seriesId }) => seriesId ?? []))];
   await existingRows(tx, permitted, { keys: { ids }, status: 400, fields: ["id", "name"] });
-  await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(targets.map(({ assetId }) => assetId)));
+  await refuseUnknownAssets(
+    ctx,
+    tx,
+    "timeSeriesAcl",
+    singleLinks(
+      targets.map(({ assetId }) => assetId),
+      () => "",
+    ),
+  );
   if (permitted.kind === "everything") return;
   const refusal = fail("outside-scope", { acl: "timeSeriesAcl", action });
   const scope = permittedRecords(ctx.caller, "timeSeriesAcl", action);

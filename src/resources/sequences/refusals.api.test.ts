@@ -115,7 +115,7 @@ const creations: readonly Refused[] = [
   { body: items(sequence({ externalId: "n" }), sequence({ externalId: "n" })), ...taken("n") },
   {
     body: items(sequence(), sequence({ assetId: 7 })),
-    message: `${invalid("assetId")} the id of an existing asset but got 7`,
+    message: `${invalid("items[1].assetId")} the id of an existing asset but got 7`,
   },
 ];
 

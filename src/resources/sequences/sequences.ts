@@ -178,10 +178,11 @@ async function update(
     const before = await existingSequences(tx, permitted, named);
     const after = await mapInSlices(before, (row, index) => change(row, index, ctx.system.nowMs()));
     const changed = after.filter((row, index) => row !== before[index]);
+    const placeOf = (index: number) => (named.field === "items" ? `items[${index}].` : "");
     const newAssets = after.map(({ assetId }, index) =>
       assetId === before[index]!.assetId ? undefined : assetId,
     );
-    await refuseUnknownAssets(ctx, tx, "sequencesAcl", singleLinks(newAssets));
+    await refuseUnknownAssets(ctx, tx, "sequencesAcl", singleLinks(newAssets, placeOf));
     await refuseTakenExternalIds(tx, sequenceType, changed);
     await tx.replace(sequenceTable, changed);
     await refuseNotPermitted(tx, sequenceTable, permitted, { acl: "sequencesAcl", rows: changed });

@@ -70,7 +70,7 @@ async function setAssets(ctx: RequestContext, tx: CatalogWriter, rows: readonly 
       throw fail("suggestion-series-linked", { name, assetId });
   const free = series.filter(({ assetId }) => assetId === undefined).map(({ id }) => id);
   const changes = free.map((id) => ({ assetId: assets.get(id)! }));
-  await changeSeriesIn(ctx, tx, { keys: { ids: free }, changes, status: 400 });
+  await changeSeriesIn(ctx, tx, { keys: { ids: free }, changes, status: 400, placeOf: () => "" });
 }
 
 async function namedTwice(tx: CatalogWriter, seriesId: number): Promise<Failure> {
@@ -90,7 +90,7 @@ async function clearAssets(
   );
   const ids = series.filter(({ id, assetId }) => assetId === assets.get(id)).map(({ id }) => id);
   const changes = ids.map(() => ({ assetId: null }));
-  await changeSeriesIn(ctx, tx, { keys: { ids }, changes, status: 400 });
+  await changeSeriesIn(ctx, tx, { keys: { ids }, changes, status: 400, placeOf: () => "" });
 }
 
 /** The caller may read these: a suggestion is visible with its series. */

@@ -408,7 +408,7 @@ const refusedCreates: readonly Refusal[] = [
   [
     "POST /timeseries",
     items({ name: "c" }, { name: "d", assetId: 12345 }),
-    invalid("assetId", "the id of an existing asset", 12345),
+    invalid("items[1].assetId", "the id of an existing asset", 12345),
   ],
   ["POST /timeseries", items({ name: "c", assetId: "1" }), invalid("items[0].assetId", "integer", "string")],
   ["POST /timeseries", items({ name: "c", isStep: 1 }), invalid("items[0].isStep", "boolean", "number")],
@@ -520,7 +520,7 @@ const refusedChanges: readonly Refusal[] = [
   [
     "POST /timeseries/update",
     items({ id: "{a}", unit: { set: "x" } }, { id: "{b}", assetId: { set: 5 } }),
-    invalid("assetId", "the id of an existing asset", 5),
+    invalid("items[1].assetId", "the id of an existing asset", 5),
   ],
   [
     "POST /timeseries/update",

@@ -272,7 +272,12 @@ async function updateOne(
 ) {
   const keys = { ids: [request.path.series] };
   requireIdOfPath(request.body.id, request.path.series);
-  const updated = await updateTimeSeries(ctx, { keys, changes: [changeOf(request.body)], status: 404 });
+  const updated = await updateTimeSeries(ctx, {
+    keys,
+    changes: [changeOf(request.body)],
+    status: 404,
+    placeOf: () => "",
+  });
   return itemsResponse(updated.map(seriesResponse(request.version, { withMetadata: true })));
 }
 

@@ -145,6 +145,8 @@ export interface SeriesUpdate {
   readonly changes: readonly SeriesChange[];
   /** The status for unknown series. */
   readonly status: 400 | 404;
+  /** The prefix of the fields of a change in refusals; `items[0].` when absent. */
+  readonly placeOf?: (index: number) => string;
 }
 
 /**
@@ -172,7 +174,7 @@ const writeChanges = (ctx: RequestContext, update: SeriesUpdate): Promise<TimeSe
 export async function changeSeriesIn(
   ctx: RequestContext,
   tx: CatalogWriter,
-  { keys, changes, status }: SeriesUpdate,
+  { keys, changes, status, placeOf }: SeriesUpdate,
 ): Promise<TimeSeries[]> {
   if (changes.length === 0) return [];
   const permitted = permittedSeries(ctx, "WRITE");
@@ -182,7 +184,7 @@ export async function changeSeriesIn(
   const newNames = after.filter((row, i) => row.name !== before[i]!.name).map((row) => row.name);
   const newLinks = after.map((row, i) => (row.assetId === before[i]!.assetId ? undefined : row.assetId));
   await refuseTakenNames(tx, newNames);
-  await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(newLinks));
+  await refuseUnknownAssets(ctx, tx, "timeSeriesAcl", singleLinks(newLinks, placeOf));
   const newCategories = await mapInSlices(after, ({ securityCategories = [] }, i) => {
     const held = new Set(before[i]!.securityCategories);
     return securityCategories.filter((id) => !held.has(id));
