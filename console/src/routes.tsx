@@ -217,13 +217,18 @@ const eventsRoute = createRoute({
   ),
 });
 
+const importEvents = partOf(() => import("./pages/events/import-page.tsx"));
 const eventsImportRoute = createRoute({
   getParentRoute: () => frameRoute,
   path: "/events/import",
-  component: lazyRouteComponent(
-    partOf(() => import("./pages/events/import-page.tsx")),
-    "ImportPage",
-  ),
+  component: lazyRouteComponent(importEvents, "ImportPage"),
+});
+
+const importPoints = partOf(() => import("./pages/points-import/import-points-page.tsx"));
+const pointsImportRoute = createRoute({
+  getParentRoute: () => frameRoute,
+  path: "/series/import",
+  component: lazyRouteComponent(importPoints, "ImportPointsPage"),
 });
 
 const eventRoute = createRoute({
@@ -342,6 +347,7 @@ const routeTree = rootRoute.addChildren([
     seriesRecordRoute,
     eventsRoute,
     eventsImportRoute,
+    pointsImportRoute,
     eventRoute,
     filesRoute,
     fileRoute,

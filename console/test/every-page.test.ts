@@ -108,6 +108,7 @@ function visits(): readonly Visit[] {
     { path: `/events/${ids[`${hidden} event`]}` },
     { path: `/events/${ids[`${seen} event`]}`, shows: `${seen} trip` },
     { path: "/events/import" },
+    { path: "/series/import" },
     { path: "/files", shows: `${seen}.csv` },
     { path: `/files/${ids[`${hidden} file`]}` },
     { path: `/files/${ids[`${seen} file`]}`, shows: `${seen}.csv` },

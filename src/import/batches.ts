@@ -1,8 +1,23 @@
 // Rows become requests: the points of some rows as the body of one insert, and the cells that were refused.
+// Browsers run this module, too.
 import { limits } from "../limits.ts";
-import type { ImportPlan } from "./plan.ts";
-import type { Boundary, Row } from "./rows.ts";
-import { type Epochs, formatName, timeReader } from "./times.ts";
+import type { Boundary, Row } from "./row.ts";
+import { type Epochs, formatName, type TimeFormat, timeReader } from "./times.ts";
+
+/** Where the times and the values of a row are. */
+export interface BatchPlan {
+  readonly header: Row;
+  readonly timeIndex: number;
+  readonly timeFormat: TimeFormat;
+  readonly epochIndex?: number;
+  readonly columns: readonly BatchColumn[];
+}
+
+interface BatchColumn {
+  readonly index: number;
+  readonly header: string;
+  readonly series: { readonly name: string; readonly isString: boolean };
+}
 
 export interface Refusal {
   readonly line: number;
@@ -24,7 +39,7 @@ export interface Batch {
   readonly epochValues: readonly string[];
 }
 
-interface Settings {
+export interface BatchSettings {
   readonly missing: ReadonlySet<string>;
   readonly epochMs: number;
   /** Of dates without an offset. */
@@ -36,8 +51,8 @@ interface Settings {
 /** Cuts the rows into batches of bounded size, in the order of the file. */
 export async function* batchesOf(
   rows: AsyncIterable<Row>,
-  plan: ImportPlan,
-  settings: Settings,
+  plan: BatchPlan,
+  settings: BatchSettings,
 ): AsyncGenerator<Batch> {
   let builder = new BatchBuilder(plan, settings);
   for await (const row of rows) {
@@ -50,8 +65,8 @@ export async function* batchesOf(
 }
 
 class BatchBuilder {
-  readonly #plan: ImportPlan;
-  readonly #settings: Settings;
+  readonly #plan: BatchPlan;
+  readonly #settings: BatchSettings;
   readonly #readTime;
   /** The points of each column as JSON text, separated by commas. */
   readonly #texts: string[];
@@ -62,7 +77,7 @@ class BatchBuilder {
   #firstMs = Number.POSITIVE_INFINITY;
   #lastMs = Number.NEGATIVE_INFINITY;
 
-  constructor(plan: ImportPlan, settings: Settings) {
+  constructor(plan: BatchPlan, settings: BatchSettings) {
     this.#plan = plan;
     this.#settings = settings;
     this.#readTime = timeReader(plan.timeFormat, settings.timeZone);
@@ -159,7 +174,7 @@ const numberPattern = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i;
 function readValue(
   cell: string,
   isString: boolean,
-  { decimalComma }: Settings,
+  { decimalComma }: BatchSettings,
 ): { json: string } | { problem: string } {
   if (isString) {
     if (cell.length > limits.stringValueLengthMax)
@@ -170,7 +185,7 @@ function readValue(
   if (decimalComma && cell.includes(".")) return { problem: "not a number with a decimal comma" };
   const text = decimalComma ? cell.replace(",", ".") : cell;
   if (!numberPattern.test(text))
-    return { problem: cell.includes(",") ? "not a number; is --decimal-comma missing?" : "not a number" };
+    return { problem: cell.includes(",") ? "not a number; is the decimal sign a comma?" : "not a number" };
   const value = Number(text);
   return Number.isFinite(value) ? { json: String(value) } : { problem: "too large for a number" };
 }

@@ -82,7 +82,7 @@ test("a file in another form than the options say is refused with the option tha
   }
   assert.deepEqual(await seriesNames("e1"), []);
   const { said } = await imported(["Zeit,e7", '2026-01-01,"81,7"'], []);
-  assert.match(said, /"81,7" is not a number; is --decimal-comma missing\?/);
+  assert.match(said, /"81,7" is not a number; is the decimal sign a comma\?/);
 });
 
 test("the environment may name the address, and a missing server is reported with advice", async () => {
@@ -152,7 +152,7 @@ test("refused cells are listed with line, column, value and reason; the rest is 
   assert.deepEqual(readFileSync(`${fileOf(lines)}.refused.csv`, "utf8").split("\n"), [
     "line,column,value,reason",
     "3,t,yesterday,not a time in the format iso; the row is left out",
-    '4,r1,"1,5",not a number; is --decimal-comma missing?',
+    '4,r1,"1,5",not a number; is the decimal sign a comma?',
     "4,r2,NaN,not a number",
     "5,r1,1e999,too large for a number",
     "6,t,1812-01-01,not between the years 1900 and 2099; the row is left out",

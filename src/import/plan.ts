@@ -4,9 +4,11 @@
 import { UsageError } from "../client/command.ts";
 import { limits } from "../limits.ts";
 import type { Api, NewSeries } from "./api.ts";
+import type { BatchPlan } from "./batches.ts";
 import { type Mapped, type Mapping, noMapping, readMapping } from "./mapping.ts";
 import type { ImportOptions } from "./options.ts";
-import { openingOf, type Row } from "./rows.ts";
+import type { Row } from "./row.ts";
+import { openingOf } from "./rows.ts";
 import { detectTimeFormat, isDateFormat, type TimeFormat } from "./times.ts";
 
 export interface ImportColumn {
@@ -17,11 +19,7 @@ export interface ImportColumn {
   readonly asset?: string;
 }
 
-export interface ImportPlan {
-  readonly header: Row;
-  readonly timeIndex: number;
-  readonly timeFormat: TimeFormat;
-  readonly epochIndex?: number;
+export interface ImportPlan extends BatchPlan {
   readonly columns: readonly ImportColumn[];
   readonly left: readonly string[];
   readonly missingSeries: readonly ImportColumn[];

@@ -6,7 +6,8 @@ import { parseJson, parsePairs } from "../lib/json.ts";
 import { membersIn } from "../lib/json-text.ts";
 import { LineTooLong, linesOf } from "../lib/lines.ts";
 import { limits } from "../limits.ts";
-import { type CsvFile, rowsOf, startOfFile } from "./rows.ts";
+import { startOfFile } from "./row.ts";
+import { type CsvFile, rowsOf } from "./rows.ts";
 import { TextFile, UnreadableFile } from "./text-file.ts";
 
 export type Format = "csv" | "jsonl";

@@ -4,23 +4,8 @@ import { CsvError, type Info, parse } from "csv-parse";
 import { LineTooLong, withLinesBounded } from "../lib/lines.ts";
 import { shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
+import { type Boundary, csvOptions, type Row, startOfFile } from "./row.ts";
 import { type Encoding, TextFile, UnreadableFile } from "./text-file.ts";
-
-export interface Row {
-  readonly cells: readonly string[];
-  /** The line of the file on which the row ends, from 1. */
-  readonly line: number;
-  /** The bytes of the file up to and including this row. */
-  readonly endBytes: number;
-}
-
-/** Where a row ends; the start of a file is before line 1. */
-export interface Boundary {
-  readonly line: number;
-  readonly endBytes: number;
-}
-
-export const startOfFile: Boundary = { line: 0, endBytes: 0 };
 
 export interface CsvFile {
   readonly file: string;
@@ -34,11 +19,7 @@ export async function* rowsOf({ file, encoding, delimiter }: CsvFile, from: Boun
     delimiter,
     bom: from.endBytes === 0,
     info: true,
-    trim: true,
-    relax_column_count: true,
-    skip_empty_lines: true,
-    // Bounds a row: a quote that is never closed makes one row of the rest of the file.
-    max_record_size: limits.importLineBytesMax,
+    ...csvOptions,
   });
   const text = new TextFile(file, encoding, from.endBytes);
   // An error of any part destroys the parser, and is thrown where the rows are read.

@@ -4,7 +4,7 @@ import { constants, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { UsageError } from "../client/command.ts";
 import { withOwnFile } from "../client/own-files.ts";
 import { parseJson } from "../lib/json.ts";
-import { type Boundary, startOfFile } from "./rows.ts";
+import { type Boundary, startOfFile } from "./row.ts";
 
 export interface Acknowledged extends Boundary {
   readonly points: number;

@@ -18,10 +18,12 @@ const spansMax = 100;
 export class ZoneClock {
   readonly #zone: string;
   readonly #spans: Span[] = [];
+  readonly #format: Intl.DateTimeFormat | undefined;
 
   constructor(zone: string) {
     if (!isTimeZone(zone)) throw new TimeFormatRefusal(`The time zone ${JSON.stringify(zone)} is not known`);
     this.#zone = zone;
+    if (typeof Temporal === "undefined") this.#format = clockFormat(zone);
   }
 
   offsetMs(timeMs: number): number {
@@ -45,6 +47,7 @@ export class ZoneClock {
   }
 
   #spanAt(timeMs: number): Span {
+    if (this.#format) return quarterHourAt(timeMs, this.#format);
     const zoned = Temporal.Instant.fromEpochMilliseconds(timeMs).toZonedDateTimeISO(this.#zone);
     const start = zoned.add({ nanoseconds: 1 }).getTimeZoneTransition("previous");
     const end = zoned.getTimeZoneTransition("next");
@@ -55,3 +58,26 @@ export class ZoneClock {
     };
   }
 }
+
+const quarterHourMs = 900_000;
+
+/**
+ * The span of a quarter of an hour around a time, for browsers without Temporal. Since 1973 clocks are
+ * changed at whole quarters of an hour only.
+ */
+export function quarterHourAt(timeMs: number, format: Intl.DateTimeFormat): Span {
+  const fromMs = Math.floor(timeMs / quarterHourMs) * quarterHourMs;
+  const parts = format.formatToParts(fromMs);
+  const partOf = (type: string) => Number(parts.find((part) => part.type === type)!.value);
+  const [year, month, day] = [partOf("year"), partOf("month"), partOf("day")];
+  const clockMs = Date.UTC(year, month - 1, day, partOf("hour"), partOf("minute"), partOf("second"));
+  return { fromMs, untilMs: fromMs + quarterHourMs, offsetMs: clockMs - fromMs };
+}
+
+/** Makes the format that `quarterHourAt` reads. Making one takes fifty times as long as using it. */
+export const clockFormat = (zone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat("en-US", {
+    ...{ timeZone: zone, calendar: "gregory", numberingSystem: "latn", hourCycle: "h23" },
+    ...{ year: "numeric", month: "numeric", day: "numeric" },
+    ...{ hour: "numeric", minute: "numeric", second: "numeric" },
+  });

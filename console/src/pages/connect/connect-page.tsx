@@ -11,6 +11,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Secret } from "../../ui/secret.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
+import { TextLink } from "../../ui/text-link.tsx";
 import classes from "./connect.module.css";
 import { ConnectKey, type NewConnectKey, useMayCreateKeys } from "./connect-key.tsx";
 import { Connectors } from "./connectors.tsx";
@@ -125,6 +126,14 @@ function GuideSteps({ newKey }: { newKey: NewConnectKey | undefined }) {
   };
   return (
     <>
+      {tool === "csv" && (
+        <Text size="sm">
+          <TextLink to="/series/import" underline="always">
+            Import a file in the browser
+          </TextLink>
+          , or with commands, which need no open window:
+        </Text>
+      )}
       {guides[tool].steps(context).map((step) =>
         "code" in step ? (
           <CodeBlock key={step.label} {...step} />

@@ -1,12 +1,13 @@
 // All series of the project in a table with filters, latest values and the last day.
-import { Select, TextInput } from "@mantine/core";
+import { Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
-import { useNavigate, useSearch } from "@tanstack/react-router";
-import { ChartLine, Search } from "lucide-react";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { ChartLine, FileUp, Search } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { TimeSeries } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
-import { useProject } from "../../session/session.ts";
+import { mayDo } from "../../session/rights.ts";
+import { useProject, useSession } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
@@ -42,6 +43,7 @@ export function SeriesPage() {
       actions={
         <>
           <NewSeriesButton />
+          <ImportButton />
           <DownloadCsv name="series" header={csvHeader} read={read} cells={csvCells} />
           <CopyAs request={requestOf(project, search)} />
         </>
@@ -59,6 +61,21 @@ export function SeriesPage() {
         />
       )}
     </Page>
+  );
+}
+
+/** For those who may write points. */
+function ImportButton() {
+  if (!mayDo(useSession(), "timeSeriesAcl", "WRITE")) return null;
+  return (
+    <Button
+      size="xs"
+      variant="default"
+      leftSection={<FileUp size={14} aria-hidden />}
+      renderRoot={(props) => <Link {...props} to="/series/import" />}
+    >
+      Import CSV
+    </Button>
   );
 }
 
@@ -147,7 +164,7 @@ function NoSeries({ search }: { search: SeriesSearch }) {
     );
   return (
     <Empty title="There are no series yet" icon={<ChartLine size={28} aria-hidden />}>
-      “New series” creates one. Programs and CSV files create theirs themselves:{" "}
+      “New series” creates one, and “Import CSV” those of a file. Programs create theirs themselves:{" "}
       <TextLink to="/connect" search={{ tool: "csv" }} underline="always">
         Connect
       </TextLink>{" "}
