@@ -39,7 +39,7 @@ export async function openAuthenticators(
   const own = new OwnTokens(secretFor("tokens"), system);
   const ended = new EndedSessions(services);
   await ended.load();
-  observeCatalog(services.catalog, { ...services, ended });
+  observeCatalog(services.catalog, { ...services, ended }, system);
   const tokens = new Tokens({ directory, own, ended, system });
   const programTokens = new ProgramTokens({ own, keys, rights, system });
   const throttle = new Throttle(settings.attemptsPerMinute, system);

@@ -148,14 +148,13 @@ export class ApiKeys {
    * change by this process counts at once, one by another process within twice `keyCacheMsMax`.
    */
   async callerOf(key: string): Promise<Caller | undefined> {
-    this.#requireLease(key);
-    return (await this.#cache.find(key))?.caller;
+    return (await this.find(key))?.caller;
   }
 
-  /** As `callerOf`, read from the catalog, for a cache elsewhere. */
-  async read(key: string): Promise<KnownCaller | undefined> {
+  /** As `callerOf`, for the cache of a front thread, which has the caller for at most `keyCacheMsMax`. */
+  async find(key: string): Promise<KnownCaller | undefined> {
     this.#requireLease(key);
-    return this.#read(key);
+    return this.#cache.find(key);
   }
 
   /** As `callerOf`, for the stored key with this id. */
@@ -240,8 +239,8 @@ export class ApiKeys {
   #noteUse({ id, lastUsedTime = 0 }: ApiKey): void {
     const { catalog, system } = this.#parts;
     const nowMs = system.nowMs();
-    // The clock may have been set back since.
-    if (Math.abs(nowMs - lastUsedTime) < limits.keyUseAccuracyMs) return;
+    // Uses of a cached caller are not noted. The clock may have been set back since.
+    if (Math.abs(nowMs - lastUsedTime) < limits.keyUseAccuracyMs - limits.callerAgeMsMax) return;
     const noted = [{ id, lastUsedTime: nowMs }];
     // Cached rights stay valid, so this is not a `rights.change`. A full disk must not prevent reads.
     catalog

@@ -44,7 +44,7 @@ export interface PresentedSession {
 }
 
 interface AuthenticatorParts {
-  readonly keys: Pick<ApiKeys, "callerOf" | "cachedCallerOf" | "hasExpired" | "read">;
+  readonly keys: Pick<ApiKeys, "callerOf" | "cachedCallerOf" | "hasExpired" | "find">;
   readonly tokens: Tokens;
   readonly programTokens: Pick<ProgramTokens, "find" | "cached" | "hasExpired">;
   readonly throttle: Throttle;
@@ -121,7 +121,7 @@ export class Authenticator {
   async findForFront(key: string, address: string): Promise<KnownCaller | undefined> {
     const credential = credentialOfKey(key);
     this.throttle.refuseFailing(address, credential);
-    const known = await this.#parts.keys.read(key);
+    const known = await this.#parts.keys.find(key);
     if (known) this.throttle.succeeded(credential);
     return known;
   }

@@ -14,7 +14,7 @@ export interface KnownCaller {
 interface Remembered extends KnownCaller {
   readonly rightsVersion: number;
   /** On the monotonic clock. */
-  readonly freshUntilMs: number;
+  readonly readMs: number;
 }
 
 /** A read of the catalog in progress, which all requests with the same secret share. */
@@ -24,7 +24,7 @@ interface PendingRead {
 }
 
 interface CallerCacheParts {
-  readonly rights: Pick<Rights, "rightsVersion">;
+  readonly rights: Pick<Rights, "rightsVersion" | "isFresh">;
   readonly system: System;
   /** Reads the caller of a secret from this address; undefined when the secret is not valid. */
   readonly read: (secret: string, address: string) => Promise<KnownCaller | undefined>;
@@ -33,7 +33,7 @@ interface CallerCacheParts {
 export class CallerCache {
   readonly #parts: CallerCacheParts;
   /**
-   * For `keyCacheMsMax` a request waits neither for the catalog nor for a hash (15 us). The key is the whole
+   * A request with a cached secret waits neither for the catalog nor for a hash (15 us). The key is the whole
    * secret: the time of a lookup tells nothing about other secrets, as the hash of a map has a secret seed.
    */
   readonly #remembered = new LruCache<string, Remembered>(10_000);
@@ -66,9 +66,9 @@ export class CallerCache {
   cached(secret: string): KnownCaller | undefined {
     const { rights, system } = this.#parts;
     const known = this.#remembered.get(secret);
-    const isFresh =
-      known?.rightsVersion === rights.rightsVersion && known.freshUntilMs > system.monotonicMs();
-    return isFresh && known.expiresTime > system.nowMs() ? known : undefined;
+    if (known?.rightsVersion !== rights.rightsVersion || !rights.isFresh(known.readMs)) return undefined;
+    const ageMs = system.monotonicMs() - known.readMs;
+    return ageMs < limits.callerAgeMsMax && known.expiresTime > system.nowMs() ? known : undefined;
   }
 
   forget(secret: string): void {
@@ -76,13 +76,13 @@ export class CallerCache {
   }
 
   async #read(secret: string, rightsVersion: number, address: string): Promise<KnownCaller | undefined> {
+    const readMs = this.#parts.system.monotonicMs();
     const found = await this.#parts.read(secret, address);
     if (!found) {
       this.forget(secret);
       return undefined;
     }
-    const freshUntilMs = this.#parts.system.monotonicMs() + limits.keyCacheMsMax;
-    this.#remembered.set(secret, { ...found, rightsVersion, freshUntilMs });
+    this.#remembered.set(secret, { ...found, rightsVersion, readMs });
     return found;
   }
 }

@@ -2,7 +2,6 @@
 // before.
 import type { OutboundFetch } from "../lib/outbound-fetch.ts";
 import type { System } from "../lib/system.ts";
-import { limits } from "../limits.ts";
 import type { Provider } from "./provider.ts";
 import { ProviderConnection } from "./provider-connection.ts";
 import type { Rights } from "./rights.ts";
@@ -15,7 +14,7 @@ export interface LoginProject {
 
 export class LoginDirectory {
   readonly #load: () => Promise<readonly LoginProject[]>;
-  readonly #rights: Pick<Rights, "rightsVersion">;
+  readonly #rights: Pick<Rights, "rightsVersion" | "isFresh">;
   readonly #system: System;
   readonly #providers: ConstructorParameters<typeof ProviderConnection>[1];
   #projects: Promise<readonly LoginProject[]> = Promise.resolve([]);
@@ -26,7 +25,7 @@ export class LoginDirectory {
   /** `load` reads all projects; `onProblem` receives the reason when a request to a provider fails. */
   constructor(parts: {
     load: () => Promise<readonly LoginProject[]>;
-    rights: Pick<Rights, "rightsVersion">;
+    rights: Pick<Rights, "rightsVersion" | "isFresh">;
     system: System;
     fetch: OutboundFetch;
     onProblem: (problem: unknown) => void;
@@ -39,11 +38,9 @@ export class LoginDirectory {
 
   /** Every project, by id; changes by other processes count within `keyCacheMsMax`. */
   projects(): Promise<readonly LoginProject[]> {
-    const nowMs = this.#system.monotonicMs();
     const { rightsVersion } = this.#rights;
-    const isCurrent = rightsVersion === this.#rightsVersion && nowMs - this.#loadedMs < limits.keyCacheMsMax;
-    if (isCurrent) return this.#projects;
-    this.#loadedMs = nowMs;
+    if (rightsVersion === this.#rightsVersion && this.#rights.isFresh(this.#loadedMs)) return this.#projects;
+    this.#loadedMs = this.#system.monotonicMs();
     this.#rightsVersion = rightsVersion;
     this.#projects = this.#load();
     this.#projects.then(

@@ -15,7 +15,7 @@ import type { Rights } from "./rights.ts";
 interface ProgramTokensParts {
   readonly own: OwnTokens;
   readonly keys: Pick<ApiKeys, "callerOfStored">;
-  readonly rights: Pick<Rights, "rightsVersion">;
+  readonly rights: Pick<Rights, "rightsVersion" | "isFresh">;
   readonly system: System;
 }
 

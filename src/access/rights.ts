@@ -52,8 +52,9 @@ export interface Granting {
 
 export class Rights {
   readonly #parts: RightsParts;
-  readonly #cached = new LruCache<string, { grants: Grants; rightsVersion: number; untilMs: number }>(1_000);
+  readonly #cached = new LruCache<string, { grants: Grants; rightsVersion: number; readMs: number }>(1_000);
   readonly #version: Int32Array;
+  #confirmedMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: RightsParts) {
     this.#parts = parts;
@@ -100,17 +101,28 @@ export class Rights {
     Atomics.add(this.#version, 0, 1);
   }
 
+  /** No other process has changed rights since the last `expire`, up to this time of the monotonic clock. */
+  confirm(untilMs: number): void {
+    this.#confirmedMs = untilMs;
+  }
+
+  /** Whether rights that were read at this time of the monotonic clock, in this version, still count. */
+  isFresh(readMs: number): boolean {
+    const confirmedMs = Math.max(readMs, this.#confirmedMs);
+    return this.#parts.system.monotonicMs() < confirmedMs + limits.keyCacheMsMax;
+  }
+
   /** The union of the rights of groups; changes by other processes count within `keyCacheMsMax`. */
   async grantsTo(projectId: number, membership: Membership): Promise<Grants> {
     const { catalog, system } = this.#parts;
     const key = JSON.stringify([projectId, membership]);
     const { rightsVersion } = this;
     const cached = this.#cached.get(key);
-    if (cached?.rightsVersion === rightsVersion && cached.untilMs > system.monotonicMs())
-      return cached.grants;
+    if (cached?.rightsVersion === rightsVersion && this.isFresh(cached.readMs)) return cached.grants;
+    const readMs = system.monotonicMs();
     const groups = await catalog.read("system", (tx) => this.#groupsOf(tx, projectId, membership));
     const grants = { groupIds: groups.map(({ id }) => id), capabilities: groups.flatMap(capabilitiesIn) };
-    this.#cached.set(key, { grants, rightsVersion, untilMs: system.monotonicMs() + limits.keyCacheMsMax });
+    this.#cached.set(key, { grants, rightsVersion, readMs });
     return grants;
   }
 

@@ -5,6 +5,7 @@ import { CallerCache, type KnownCaller } from "../access/caller-cache.ts";
 import { seeAsHeader } from "../access/see-as.ts";
 import { NeedsMain } from "../http/needs-main.ts";
 import type { System } from "../lib/system.ts";
+import { limits } from "../limits.ts";
 
 interface FrontAuthenticatorParts {
   /** The cell of `Rights.rightsVersion`. */
@@ -23,6 +24,7 @@ export function frontAuthenticator({
     get rightsVersion() {
       return Atomics.load(rightsVersion, 0);
     },
+    isFresh: (readMs: number) => system.monotonicMs() < readMs + limits.keyCacheMsMax,
   };
   const cache = new CallerCache({ rights, system, read: callerOf });
   return {

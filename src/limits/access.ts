@@ -10,6 +10,7 @@ export const accessLimits = {
   ),
   seeAsGroupsMax: limit(100, "groups", "Groups of `X-See-As-Group` or an explanation. More are refused."),
   keyCacheMsMax: limit(500, "ms", "The time until a server sees that an API key was created or revoked."),
+  callerAgeMsMax: limit(30_000, "ms", "The age of a cached caller while no other process writes."),
   keyUseAccuracyMs: limit(60_000, "ms", "The accuracy of the last use of an API key."),
   keyChainMax: limit(16, "keys", "API keys in a chain in which each key created the next. More are refused."),
   keyLimitMax: limit(1e12, "a second", "A limit of an API key on its requests, points or bytes."),

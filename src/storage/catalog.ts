@@ -157,6 +157,12 @@ export interface Catalog {
   ): Promise<Result>;
   /** The highest id any record ever had, removed ones included. */
   lastId(): Promise<number>;
+  /**
+   * A number that changes when another process has written: a command beside the server, such as `millrace
+   * key revoke`. It does not change by writes of this process. Absent from a `SharedCatalog`, which has
+   * `observe`.
+   */
+  foreignVersion?(): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -106,6 +106,8 @@ export interface Database {
   /** Runs in the transaction of every insert, so that the stored id is never below that of a record. */
   raiseLastId(db: Db, tenant: Tenant, id: number): Promise<void>;
   readLastId(db: Db): Promise<number>;
+  /** See `Catalog.foreignVersion`. */
+  foreignVersion?(): Promise<number>;
   /** Counts a change of cached records in its transaction; absent if no other server shares them. */
   announce?(db: Db, tenant: Tenant, names: readonly GenerationName[]): Promise<void>;
   /** Inserts rows. Their values are in the order of `columns`, the id first. */

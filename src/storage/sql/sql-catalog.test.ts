@@ -131,7 +131,9 @@ test("two processes write the same file at the same time, and each sees the othe
     console.log(await catalog.read(1, (tx) => tx.count(places, ours)));
     await catalog.close();
   `;
+  const version = await catalog.foreignVersion!();
   await catalog.write(1, (tx) => tx.insert(places, [place(1, { name: "ours" })]));
+  assert.equal(await catalog.foreignVersion!(), version, "its own writes do not count");
   await writeFile(join(folder, "other.mjs"), other);
   const theirs = promisify(execFile)(process.execPath, [join(folder, "other.mjs")]);
   for (let id = 2; id <= 10; id++) {
@@ -142,6 +144,7 @@ test("two processes write the same file at the same time, and each sees the othe
     });
   }
   assert.ok(Number((await theirs).stdout) >= 1);
+  assert.notEqual(await catalog.foreignVersion!(), version);
   assert.equal(await countPlaces(catalog), 20);
   assert.equal(await catalog.lastId(), 1010);
 });

@@ -102,6 +102,7 @@ export function catalogOn(
     write: (tenant, work) => runBound("writes", [tenant], (tx) => work(tx!)),
     writeBoth: (project, work) => runBound("writes", ["system", project], (system, tx) => work(tx!, system!)),
     lastId: () => run(database.reads, database.readLastId),
+    ...(database.foreignVersion && { foreignVersion: () => database.foreignVersion!() }),
     async close() {
       open = false;
       await Promise.allSettled(running);

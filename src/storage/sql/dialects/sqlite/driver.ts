@@ -136,6 +136,13 @@ export class SqliteDriver implements Driver {
     for (let number = connections - 1; number >= 0; number--) this.#idle.push(number);
   }
 
+  /** A number that changes when another process has written to the file. */
+  async foreignVersion(): Promise<number> {
+    const thread = this.#thread!;
+    const reply = await requestOf(thread, { kind: "foreign version", id: thread.newId(), connection: 0 });
+    return reply.version!;
+  }
+
   async acquireConnection(): Promise<ThreadConnection> {
     const number = this.#idle.pop() ?? (await new Promise<number>((resolve) => this.#waiting.push(resolve)));
     return new ThreadConnection(this.#thread!, number);

@@ -18,7 +18,6 @@ import {
   type BatchQuery,
   type BoundedQuery,
   type BoundedResult,
-  type DriverSettings,
   SqliteDriver,
   SqliteError,
 } from "./driver.ts";
@@ -46,8 +45,9 @@ export async function openSqlite(
   tables: readonly AnyTable[],
   { version, existing, prepared, tell }: OpenSettings,
 ): Promise<Database> {
-  const writes = connect({ file, mode: "write", connections: 1 });
-  const reads = connect({ file, mode: "read", connections: limits.catalogReadersMax });
+  const writer = new SqliteDriver({ file, mode: "write", connections: 1 });
+  const writes = connect(writer);
+  const reads = connect(new SqliteDriver({ file, mode: "read", connections: limits.catalogReadersMax }));
   const close = async () => {
     await reads.destroy();
     await writes.destroy();
@@ -61,7 +61,7 @@ export async function openSqlite(
     await close();
     throw error;
   }
-  return databaseOn({ writes, reads, close });
+  return { ...databaseOn({ writes, reads, close }), foreignVersion: () => writer.foreignVersion() };
 }
 
 /** Connections of a reader in another thread than the server's main thread. */
@@ -69,7 +69,7 @@ const readersBeside = 2;
 
 /** Opens a file that this process has open for writing, to read it in another thread. */
 export function openSqliteReader(file: string): Database {
-  const reads = connect({ file, mode: "read", connections: readersBeside });
+  const reads = connect(new SqliteDriver({ file, mode: "read", connections: readersBeside }));
   return databaseOn({ writes: reads, reads, close: () => reads.destroy() });
 }
 
@@ -157,11 +157,11 @@ const readWithin: Database["readWithin"] = async (db, statement, { lengthMax, al
   return { rows, ...read! };
 };
 
-const connect = (settings: DriverSettings): Db =>
+const connect = (driver: SqliteDriver): Db =>
   new Kysely<DatabaseRows>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new SqliteDriver(settings),
+      createDriver: () => driver,
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },

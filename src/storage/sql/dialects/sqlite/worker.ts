@@ -50,10 +50,12 @@ export type Request =
       readonly connection: number;
       readonly how: "commit" | "rollback";
     }
+  | { readonly kind: "foreign version"; readonly id: number; readonly connection: number }
   | { readonly kind: "close" };
 
 export interface Reply {
   readonly id: number;
+  readonly version?: number;
   readonly outcome?: StatementResult;
   /** More chunks follow; `NextChunk` requests the next one. */
   readonly hasMore?: boolean;
@@ -70,6 +72,7 @@ class Connection {
   readonly #functions: FunctionState;
   /** Least recently used first. */
   readonly #prepared = new Map<string, { statement: StatementSync; columns: readonly string[] }>();
+  #version: StatementSync | undefined;
   /** Rows of statements that have been read, by the ids of the statements, until all are sent. */
   readonly #unsent = new Map<number, RowChunks>();
 
@@ -113,6 +116,12 @@ class Connection {
     if (chunks.hasMore) this.#unsent.set(id, chunks);
     else this.#unsent.delete(id);
     return { id, outcome, hasMore: chunks.hasMore };
+  }
+
+  /** Changes when another connection has written. */
+  foreignVersion(): number {
+    this.#version ??= this.#db.prepare("pragma data_version");
+    return this.#version.get()!["data_version"] as number;
   }
 
   end(how: "commit" | "rollback"): void {
@@ -212,6 +221,7 @@ class CatalogWorker {
       const number = request.connection;
       this.#connections[number] ??= new Connection(this.#settings, number);
       const connection = this.#connections[number]!;
+      if (request.kind === "foreign version") return { id: request.id, version: connection.foreignVersion() };
       if (request.kind !== "end") return connection.reply(request);
       connection.end(request.how);
       if (this.#settings.mode === "write") this.#emptyLogWhenIdle(connection);
