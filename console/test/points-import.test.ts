@@ -178,6 +178,48 @@ it("an import that a failure interrupts continues after the last stored line, wi
   await console.release(page);
 });
 
+it("an import is cancelled while the server is slow, and continues after that", async () => {
+  const page = await console.open({ path: "/series/import" });
+  const rows = Array.from({ length: 30_000 }, (_, i) => `${1_700_000_000 + i},${i}`);
+  const text = `time,slow.a\n${rows.join("\n")}\n`;
+  await page.locator("input[type=file]").waitFor({ state: "attached" });
+  // A file that is dropped.
+  await page.evaluate(
+    `(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([${JSON.stringify(text)}], "slow.csv"));
+      const target = document.querySelector("input[type=file]").parentElement;
+      target.dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true }));
+    })()`,
+  );
+  await page.getByText("The import creates 1 series.").waitFor();
+  await page.route(/\/timeseries\/data$/, () => {});
+  await importButton(page).click();
+  await page.getByRole("combobox", { name: "Time format" }).and(page.locator(":disabled")).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("The server has confirmed no points.").waitFor();
+  await page.unroute(/\/timeseries\/data$/);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("Done: 30\u202f000 points stored").waitFor();
+  await console.release(page);
+});
+
+it("nothing of a file with a byte of another encoding is stored", async () => {
+  const page = await console.open({ path: "/series/import" });
+  const rows = "2026-01-01 10:00,1\n".repeat(30_000);
+  await chooseFile(
+    page,
+    "mixed.csv",
+    Buffer.concat([Buffer.from(`time,mixed.a\n${rows}`), Buffer.from([0xe4])]),
+  );
+  await importButton(page).click();
+  await page
+    .getByText("mixed.csv has bytes that are not utf-8. The server has confirmed no points.")
+    .waitFor();
+  assert.deepEqual((await console.server.ask.v06("GET /timeseries?name=mixed.a")).items, []);
+  await console.release(page);
+});
+
 describe("the rows that a browser reads", () => {
   const text = [
     't;a;b\r\n1;"x;\r\ny ""z""";2\r\n',

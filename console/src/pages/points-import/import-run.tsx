@@ -20,8 +20,11 @@ export function ImportRun({ run, job, isReady }: ImportRunProps) {
   const isInterrupted = status === "stopped" && !isCheck;
   return (
     <>
-      {missing.length > 0 && status === "idle" && (
-        <Text size="sm">The import creates {countText(missing.length)} series.</Text>
+      {status === "idle" && (
+        <Text size="sm">
+          {missing.length > 0 && `The import creates ${countText(missing.length)} series. `}A point of the
+          file replaces a stored one of the same time.
+        </Text>
       )}
       {status !== "idle" && <RunState state={state} size={job.file.size} />}
       <Group>
@@ -79,9 +82,7 @@ function RunState({ state, size }: { readonly state: ImportState; readonly size:
             role="alert"
           >
             {problem ? `${sentenceOf(problem)} ` : ""}
-            {!isCheck &&
-              `The points up to line ${countText(line)} are stored. Continue after it, or import the file ` +
-                "again later: points that are stored already stay the same."}
+            {!isCheck && storedText(line)}
           </Alert>
         )}
         {refused.length > 0 && <RefusedCells refused={refused} total={refusedCount} />}
@@ -89,3 +90,9 @@ function RunState({ state, size }: { readonly state: ImportState; readonly size:
     </Card>
   );
 }
+
+const storedText = (line: number): string =>
+  line === 0
+    ? "The server has confirmed no points."
+    : `The points up to line ${countText(line)} are stored. Continue after it, or import the file again ` +
+      "later: points that are stored already stay the same.";

@@ -9,7 +9,7 @@ import { defaults } from "../../api/generated.ts";
 import { waitingText, withRetries } from "../../uploads/transfer.ts";
 import { warnBeforeUnload } from "../../uploads/warn-before-unload.ts";
 import { createMissing, type PointsPlan } from "./points-plan.ts";
-import { rowsOf } from "./points-rows.ts";
+import { requireEncoding, rowsOf } from "./points-rows.ts";
 import { batchSettings, type PointsSettings } from "./points-settings.ts";
 
 export interface ImportJob {
@@ -55,6 +55,7 @@ export function usePointsImport() {
     const { signal } = controller.current;
     setState({ ...from, status: "running", isCheck: job.isCheck, problem: undefined });
     try {
+      if (!job.isCheck && from.line === 0) await requireEncoding(job.file, job.settings, signal);
       if (!job.isCheck) await createMissing(job.project, job.plan, signal);
       await loadFrom(job, { from, signal, onState: (part) => setState((now) => ({ ...now, ...part(now) })) });
       signal.throwIfAborted();
