@@ -1,7 +1,7 @@
 // Follows Sparkplug edge nodes: births, aliases, data, gaps in the sequence, deaths.
 import { exactInteger, type WayOfIntegers } from "../integers.ts";
 import type { SeriesDescription, SourceEvent, SourcePoint } from "../records.ts";
-import { fillTemplate } from "../template.ts";
+import { fillTemplate, requireKnownNames } from "../template.ts";
 import {
   decodeSparkplug,
   metricValue,
@@ -47,6 +47,8 @@ const wideTypes: ReadonlySet<number> = new Set([4, 8]);
 const booleanType = 11;
 const nothing = { points: [], events: [] } as const;
 
+const nameParts = ["group", "node", "device", "metric"];
+
 export class SparkplugNodes {
   readonly #template: string;
   readonly #integers64: WayOfIntegers;
@@ -54,6 +56,7 @@ export class SparkplugNodes {
   readonly #series = new Map<string, SeriesDescription>();
 
   constructor(template = "{group}/{node}/{device}/{metric}", integers64: WayOfIntegers = "exact") {
+    requireKnownNames(template, (name) => nameParts.includes(name), "{group}, {node}, {device} and {metric}");
     this.#template = template;
     this.#integers64 = integers64;
   }
