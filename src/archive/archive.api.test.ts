@@ -228,6 +228,7 @@ test("what cannot begin says why", async () => {
     [() => run(importArchive(archiveParts), [archive], server.key), /Name the project to fill/],
     [() => run(importArchive(archiveParts), [archive, "--colour"], server.key), /Unknown option/],
     [() => exported(archive), /exists already/],
+    [() => exported(join(folder, "none", "a.tar.zst")), /There is no folder .*none; make it/],
     [() => run(exportArchive(archiveParts), [], server.key), /Name the file to make/],
   ];
   for (const [begin, text] of cases) {

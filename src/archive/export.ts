@@ -67,6 +67,8 @@ const isExpected = (problem: unknown): boolean =>
   problem instanceof UsageError ||
   problem instanceof ServerProblem ||
   problem instanceof BadArchive ||
+  // Of the file that is made, whose disk may be full.
+  (problem as NodeJS.ErrnoException).syscall !== undefined ||
   String((problem as NodeJS.ErrnoException).code).startsWith("ERR_PARSE_ARGS");
 
 function describe({ sections }: ArchiveManifest, seconds: number): string[] {

@@ -1,6 +1,7 @@
 // Writes an archive: entries as they come, packed on the way to disk; under its name only once it is whole.
 import { createWriteStream, existsSync, rmSync } from "node:fs";
 import { rename } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip, createZstdCompress } from "node:zlib";
@@ -26,9 +27,12 @@ export class ArchiveWriter {
   readonly #written: Promise<void>;
   readonly #sections: ReadonlyMap<string, { readonly section: SectionFormat; readonly tally: Tally }>;
 
-  /** Refuses to replace a file. */
+  /** Refuses to replace a file, and a folder that does not exist. */
   constructor(file: string, project: string, sections: readonly SectionFormat[]) {
     if (existsSync(file)) throw new UsageError(`${file} exists already; name another file, or remove it`);
+    const folder = dirname(resolve(file));
+    if (!existsSync(folder))
+      throw new UsageError(`There is no folder ${folder}; make it, or name another file`);
     this.#file = file;
     this.#sections = new Map(sections.map((section) => [section.name, { section, tally: new Tally() }]));
     this.#partial = `${file}.partial`;
