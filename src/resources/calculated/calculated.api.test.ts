@@ -327,6 +327,7 @@ test("what cannot be calculated is refused, naming what is wrong", async () => {
       "d, h, m or s, or a multiple such as 12h of at most 100000 days",
       "1w",
     ],
+    [{ aliases: [a] }, "aliases", "a function that names them", "a"],
     [
       { ...withAlias({}), aggregates: "avg" },
       "aggregates",

@@ -87,11 +87,13 @@ function readQueries(continuation: Continuation, body: Body, version: ApiVersion
     const at = `items[${i}].`;
     const own = readOptions(item, at);
     const options = mergeOptions(own, common);
-    if (item.function === undefined)
+    if (item.function === undefined) {
+      refuseAliases(item, at);
       return {
         kind: "stored",
         query: continuation.remaining(seriesQuery(nowMs, seriesKey(item, at), { options, at, version }), i),
       };
+    }
     if (version === "0.4") {
       const expected = "a version that has functions, 0.5 or 0.6,";
       throw fail("field-invalid", { field: `${at}function`, expected, got: version });
@@ -102,6 +104,13 @@ function readQueries(continuation: Continuation, body: Body, version: ApiVersion
     const calculated = calculatedQuery(nowMs, item, { options, at, version });
     return { kind: "calculated", name, query: continuation.remaining(calculated, i) };
   });
+}
+
+/** Only a function has aliases: an item with a misspelt `function` would read the series of its name. */
+function refuseAliases({ aliases = [] }: ItemInput, at: string): void {
+  if (aliases.length === 0) return;
+  const got = aliases.map(({ alias }) => alias).join(", ");
+  throw fail("field-invalid", { field: `${at}aliases`, expected: "a function that names them", got });
 }
 
 /** Aliases name the aggregates of a function. Aggregates and a time zone of the item would have no effect. */
