@@ -1,8 +1,10 @@
 // The class of each operation in the audit log (docs/audit.md#operations). An operation without a rule does
 // not compile: each capability has a kind, and each endpoint a rule or a reason for having none.
+
 import type { FastifyRequest } from "fastify";
 import type { Acl } from "../access/capabilities.ts";
 import type { AuditKind } from "../audit/schema.ts";
+import { prefersToJson } from "../lib/media-types.ts";
 import { effectOf, type Route } from "../rest/route.ts";
 
 /** How an operation appears in the audit log. */
@@ -72,7 +74,7 @@ export function ruleOf(route: Route): (request: FastifyRequest) => AuditedAs {
   const resource = path.split("/")[1] || "project";
   const action = `${method} ${path || "/"}`;
   return ({ headers, params }) => ({
-    kind: kind === "read" && headers.accept?.includes(csvType) && hasCsv(route) ? "export" : kind,
+    kind: kind === "read" && prefersToJson(csvType, headers.accept) && hasCsv(route) ? "export" : kind,
     action,
     resource,
     ids: valuesIn(params),

@@ -2,6 +2,7 @@
 //
 // `npm run build` may make or replace the build while the server runs: the page is read for each request, and
 // a file when it is first requested.
+
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";
@@ -9,6 +10,7 @@ import { promisify } from "node:util";
 import { brotliCompress, gzip, constants as zlib } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { fail } from "../errors.ts";
+import { acceptsEncoding } from "../lib/media-types.ts";
 import { limits } from "../limits.ts";
 
 export interface ConsoleOptions {
@@ -163,9 +165,9 @@ function sendFile(
   reply: FastifyReply,
   { name, file }: { readonly name: string; readonly file: StaticFile },
 ): FastifyReply {
-  const accepted = String(headers["accept-encoding"] ?? "");
+  const accepted = headers["accept-encoding"];
   const encoding = (["br", "gzip"] as const).find(
-    (one) => isAccepted(one, accepted) && file.encoded.has(one),
+    (one) => acceptsEncoding(one, accepted) && file.encoded.has(one),
   );
   if (file.encoded.size > 0)
     reply.header("Vary", [reply.getHeader("Vary") ?? [], "Accept-Encoding"].flat().join(", "));
@@ -175,12 +177,6 @@ function sendFile(
     .header("Cache-Control", hashedName.test(name) ? immutable : shortLived)
     .send(encoding ? file.encoded.get(encoding) : file.bytes);
 }
-
-const isAccepted = (encoding: Encoding, header: string): boolean =>
-  header.split(",").some((one) => {
-    const [name = "", weight = ""] = one.split(";").map((part) => part.trim());
-    return name === encoding && !/^q=0(\.0*)?$/.test(weight);
-  });
 
 /** The build puts a hash of the content into the name: `index-u0hJzu6m.js`. */
 const hashedName = /-[\w-]{8}\.\w+$/;

@@ -7,6 +7,7 @@ import { fail } from "../errors.ts";
 import { runQuery } from "../influx/query/query.ts";
 import { type ResultFormat, writeResults } from "../influx/query/write-results.ts";
 import { withWriter } from "../lib/buffer-writer.ts";
+import { prefersToJson } from "../lib/media-types.ts";
 import { none } from "../lib/not-covered.ts";
 import { bytesOrStream } from "../lib/streams.ts";
 import { limits } from "../limits.ts";
@@ -105,7 +106,7 @@ function formatOf(parameters: URLSearchParams, accept: string): ResultFormat {
   if (isChunked && !(Number.isSafeInteger(rows) && rows > 0))
     throw fail("field-invalid", { field: "chunk_size", expected: "a positive integer", got: String(rows) });
   return {
-    isCsv: /\b(?:text|application)\/csv\b/.test(accept),
+    isCsv: ["text/csv", "application/csv"].some((type) => prefersToJson(type, accept)),
     chunkRows: isChunked ? Math.min(rows, limits.influxChunkRows) : undefined,
     epoch: parameters.get("epoch") ?? undefined,
   };

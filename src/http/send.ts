@@ -1,6 +1,8 @@
 // Sends the responses of handlers: JSON, bytes and streams.
+
 import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
+import { acceptsEncoding } from "../lib/media-types.ts";
 import { limits } from "../limits.ts";
 import { inChunks } from "../rest/long-lists.ts";
 import type { RouteResponse } from "../rest/route.ts";
@@ -28,7 +30,8 @@ export function sendResponse(
 const isShort = ({ request }: FastifyReply, result: RouteResponse): boolean =>
   "bytes" in result &&
   result.bytes.length <= limits.sendTogetherBytesMax &&
-  (result.bytes.length < limits.compressionBytesMin || !request.headers["accept-encoding"]?.includes("gzip"));
+  (result.bytes.length < limits.compressionBytesMin ||
+    !acceptsEncoding("gzip", request.headers["accept-encoding"]));
 
 /** If the client left meanwhile, only the memory of the response is released. */
 function sendLater(reply: FastifyReply, response: RouteResponse, lifetime: RequestLifetime): FastifyReply {

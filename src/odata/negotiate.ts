@@ -1,5 +1,6 @@
 // Reads the versions, formats and preferences of a request (docs/reference/odata.md#requests-and-formats).
 import { fail } from "../errors.ts";
+import { acceptedTypes } from "../lib/media-types.ts";
 import type { JsonFormat } from "./write-value.ts";
 
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -17,23 +18,6 @@ export function checkVersions(headers: RequestHeaders): void {
 const textOf = (header: string | string[] | undefined): string | undefined =>
   (Array.isArray(header) ? header.join(",") : header)?.trim() || undefined;
 
-interface MediaType {
-  readonly type: string;
-  readonly parameters: ReadonlyMap<string, string>;
-  readonly quality: number;
-}
-
-function mediaTypes(header: string): MediaType[] {
-  const all = header.split(",").map((part) => {
-    const [type = "", ...rest] = part.split(";").map((one) => one.trim());
-    const pairs = rest.map((one) => one.split("=", 2).map((word) => word.trim().toLowerCase()));
-    const parameters = new Map(pairs.map(([name = "", value = ""]) => [name, value.replaceAll('"', "")]));
-    const quality = Number(parameters.get("q") ?? 1);
-    return { type: type.toLowerCase(), parameters, quality: Number.isNaN(quality) ? 1 : quality };
-  });
-  return all.filter(({ type, quality }) => type !== "" && quality > 0);
-}
-
 /**
  * The JSON format of a response. `$format` overrides `Accept`; refuses (406) a request that accepts no
  * JSON.
@@ -42,7 +26,7 @@ export function formatOf(headers: RequestHeaders, option: string | undefined): J
   const wanted = option ?? textOf(headers["accept"]);
   if (wanted === undefined) return formatWith(new Map());
   if (option?.toLowerCase() === "json") return formatWith(new Map());
-  const sorted = mediaTypes(wanted).sort((a, b) => b.quality - a.quality);
+  const sorted = acceptedTypes(wanted).sort((a, b) => b.quality - a.quality);
   const json = sorted.find(({ type }) => isJson(type));
   if (!json) throw fail("not-acceptable", { wanted });
   return formatWith(json.parameters);
@@ -69,7 +53,7 @@ export function metadataFormatOf(headers: RequestHeaders, option: string | undef
     if (word === "xml" || word === "application/xml") return "xml";
     throw fail("not-acceptable", { wanted: option });
   }
-  const types = mediaTypes(textOf(headers["accept"]) ?? "").map(({ type }) => type);
+  const types = acceptedTypes(textOf(headers["accept"]) ?? "").map(({ type }) => type);
   const takesXml = ["application/xml", "text/xml", "*/*"].some((type) => types.includes(type));
   return types.includes("application/json") && !takesXml ? "json" : "xml";
 }

@@ -1,8 +1,10 @@
 // The REST operations on the datapoints of one series, and inserts into several
 // (docs/reference/datapoints.md).
+
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { prefersToJson } from "../../lib/media-types.ts";
 import { now, timePointMs } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import { Continuation, continuationQuery } from "../../rest/continuation.ts";
@@ -136,7 +138,7 @@ const readRoutes = pathsOf("data").map((path) =>
       const continuation = new Continuation(ctx, [key, options], cursor);
       const read = seriesQuery(continuation.nowMs, key, { options, version });
       const [result] = await prepareReads(ctx, [continuation.remaining(read)]);
-      const wantsMessage = headers["accept"]?.includes(protobufType) && options.aggregates === undefined;
+      const wantsMessage = prefersToJson(protobufType, headers["accept"]) && options.aggregates === undefined;
       if (wantsMessage) return protobufResponse(ctx, result!, continuation);
       return jsonResponse(ctx, [namedRows(result!, version)], version, continuation);
     },

@@ -2,9 +2,11 @@
 //
 // `create`, `delete` and `csv` in paths are names of operations, so no record can be read by these names
 // (docs/reference/common.md#names-of-operations).
+
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { prefersToJson } from "../../lib/media-types.ts";
 import { and, between, everything, hasOneOf } from "../../query/filter.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
 import type { Page, PageQuery } from "../../query/page.ts";
@@ -259,7 +261,7 @@ async function rowsResponse(
     throw fail("field-invalid", { field: "startKey", expected: "no value beside cursor", got: startKey });
   const read = (bound: LengthBound) => listRows(ctx, path, { filter, startKey, page: { ...asked, bound } });
   const found = await readWithin(ctx.memory, read);
-  if (headers["accept"]?.includes(csvType)) {
+  if (prefersToJson(csvType, headers["accept"])) {
     const nextCursor = found.next && ctx.cursors.sign(collection, { after: found.next });
     return {
       ...(await csvResponse(found.items, query.columns, cellTextFor(query))),

@@ -1,9 +1,11 @@
 // Writes and reads rows of sequences over REST (docs/reference/sequences.md#rows-of-a-sequence), as JSON or
 // CSV.
+
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { type CellText, csvCell } from "../../lib/csv.ts";
+import { prefersToJson } from "../../lib/media-types.ts";
 import { bytesOrStream, textChunks } from "../../lib/streams.ts";
 import { limits } from "../../limits.ts";
 import type { LengthBound } from "../../query/length-bound.ts";
@@ -159,7 +161,7 @@ async function read(
   const { next, items: rows } = found.page;
   const nextCursor = next && ctx.cursors.sign(collection, { after: next });
   const table = { columns: found.columns, rows };
-  const isCsv = request.headers["accept"]?.includes(csvType);
+  const isCsv = prefersToJson(csvType, request.headers["accept"]);
   const [contentType, lines] = isCsv
     ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(request.query))]
     : ["application/json; charset=utf-8", jsonChunks(table, nextCursor)];
