@@ -274,8 +274,9 @@ function granularityOf(args: FunctionArguments): Granularity | ZonedGranularity 
 const alignedMs = (startMs: number, granularity: Granularity | ZonedGranularity): number =>
   "timeZone" in granularity ? startMs : Math.floor(startMs / granularity.bucketMs) * granularity.bucketMs;
 
-/** Reads tags that are separated by commas, or a JSON list of them. */
+/** Reads tags that are separated by commas, or a JSON list of them. An empty string is an empty list. */
 function tagsIn(text: string): readonly string[] {
+  if (text.trim() === "") return [];
   if (!text.trimStart().startsWith("[")) return text.split(",").map((tag) => tag.trim());
   try {
     const list: unknown = parseJson(text);
@@ -284,7 +285,7 @@ function tagsIn(text: string): readonly string[] {
   throw fail("key-invalid", { problem: "Tags takes ids separated by commas, or a JSON list of them" });
 }
 
-/** The series of each tag, which is an id, else an external id, else a name. */
+/** The series of the tags, each once. A tag is an id, else an external id, else a name. */
 async function seriesNamed(ctx: RequestContext, tags: readonly string[]): Promise<SeriesRef[]> {
   const byId = await resolveSeries(
     ctx,
@@ -296,11 +297,12 @@ async function seriesNamed(ctx: RequestContext, tags: readonly string[]): Promis
     tags.filter((_, at) => !byId[at]),
   );
   const byName = await resolveSeries(ctx, tags, "READ");
-  return tags.map((tag, at) => {
+  const series = tags.map((tag, at): [id: number, SeriesRef] => {
     const found = byId[at] ?? byExternalId.get(tag) ?? byName[at];
     if (!found) throw fail("key-invalid", { problem: `Tags names no time series: ${tag}` });
-    return found;
+    return [found.id, found];
   });
+  return [...new Map(series).values()];
 }
 
 async function seriesWithExternalIds(
