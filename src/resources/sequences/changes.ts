@@ -139,11 +139,10 @@ function checked(sequence: Sequence): Sequence {
   const { length } = JSON.stringify(columns);
   const lengthMax = limits.sequenceColumnsLengthMax;
   if (length > lengthMax) throw tooLong("columns", lengthMax, length);
-  const [repeated] = duplicatesIn(
-    columns.map(({ externalId }) => externalId).filter((one) => one !== undefined),
-  );
+  // A column without an externalId has its id as the name in OData.
+  const [repeated] = duplicatesIn(columns.map(({ id, externalId }) => externalId ?? `${id}`));
   if (repeated === undefined) return sequence;
-  const expected = "an externalId that no other column of the sequence has";
+  const expected = "an externalId that is none of another column, and not the id of one without,";
   throw fail("field-invalid", { field: "columns", expected, got: JSON.stringify(repeated) });
 }
 

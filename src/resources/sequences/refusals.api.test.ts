@@ -54,7 +54,7 @@ const taken = (...externalIds: string[]) => ({
 const columns = [{ valueType: "LONG" }];
 const sequence = (more: object = {}) => ({ columns, ...more });
 const manyColumns = (count: number) => Array(count).fill(columns[0]);
-const anotherColumn = "an externalId that no other column of the sequence has";
+const anotherColumn = "an externalId that is none of another column, and not the id of one without,";
 
 const longText = "x".repeat(8_000);
 
@@ -208,6 +208,10 @@ test("changes of columns that cannot be", async () => {
   });
   const name = { set: "new" };
   await refuses(`${path}/update`, { body: items({ id: "{long}", name }, { id: 7, name }), ...unknown(7) });
+  await refuses(`${path}/update`, {
+    body: items({ id: "{long}", externalId: { set: `${ids["double"]}` } }),
+    message: `${invalid("columns")} ${anotherColumn} but got "${ids["double"]}"`,
+  });
   await refuses(`${path}/update`, {
     body: items({ id: "{long}", name }, { id: "{text}", externalId: { set: "l" } }),
     message: `${invalid("columns")} ${anotherColumn} but got "l"`,
