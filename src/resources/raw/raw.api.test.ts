@@ -425,6 +425,10 @@ test("a page starts at any key, and its cursors lead to the rows after and befor
   ];
   for (const [startKey, expected] of cases)
     assert.deepEqual(keysOf(await page(`startKey=${segment(startKey)}`)), expected, startKey);
+  for (const first of ["", "a"]) {
+    const { previousCursor: none } = await page(`startKey=${first}`);
+    assert.equal(none, undefined, `there is no row before "${first}"`);
+  }
   const { nextCursor, previousCursor } = await page("startKey=c");
   assert.deepEqual(keysOf(await page(`cursor=${segment(nextCursor!)}`)), ["å"]);
   const before = await page(`cursor=${segment(previousCursor!)}`);

@@ -141,7 +141,15 @@ export async function listRows(
       startKey === undefined ? [] : [between("key", { from: { value: startKey, inclusive: true } })];
     const all = and(equals("tableId", id), filter, ...fromKey);
     const found = await readPage(tx, rawRowTable, { filter: all, order: byKey, page });
-    return startKey === undefined ? found : { ...found, previous: [startKey] };
+    if (startKey === undefined) return found;
+    const before = and(
+      equals("tableId", id),
+      filter,
+      between("key", { to: { value: startKey, inclusive: false } }),
+    );
+    const isFirst =
+      (await tx.find(rawRowTable, { filter: before, order: byKey, page: { limit: 1 } })).length === 0;
+    return isFirst ? found : { ...found, previous: [startKey] };
   });
 }
 
