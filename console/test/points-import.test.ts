@@ -178,6 +178,23 @@ it("an import that a failure interrupts continues after the last stored line, wi
   await console.release(page);
 });
 
+it("a name that is typed reads one series, not those of all columns again", async () => {
+  const page = await console.open({ path: "/series/import" });
+  const names: (string | null)[] = [];
+  page.on("request", (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.endsWith("/timeseries")) names.push(searchParams.get("name"));
+  });
+  const header = Array.from({ length: 40 }, (_, i) => `many.${i}`);
+  await chooseFile(page, "many.csv", `time,${header}\n2026-01-01,${header.map((_, i) => i)}\n`);
+  await page.getByText("The import creates 40 series.").waitFor();
+  await page.getByLabel("Series of many.7").press("End");
+  await page.getByLabel("Series of many.7").pressSequentially("-b");
+  await importButton(page).and(page.locator(":enabled")).waitFor();
+  assert.deepEqual(names.toSorted(), [...header, "many.7-b"].toSorted());
+  await console.release(page);
+});
+
 it("an import is cancelled while the server is slow, and continues after that", async () => {
   const page = await console.open({ path: "/series/import" });
   const rows = Array.from({ length: 30_000 }, (_, i) => `${1_700_000_000 + i},${i}`);

@@ -1,12 +1,14 @@
 // Imports points from a wide CSV file: how it is read, the series of its columns, a preview, the progress.
 import { Card, Fieldset, FileInput, Stack, Text } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useDebouncedValue } from "@mantine/hooks";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileUp } from "lucide-react";
 import { type DragEvent, useState } from "react";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
+import { seriesByNameQuery } from "../../ui/series-hits.ts";
 import { TextLink } from "../../ui/text-link.tsx";
 import { ColumnsTable } from "./columns-table.tsx";
 import { ImportRun } from "./import-run.tsx";
@@ -29,6 +31,7 @@ export function ImportPointsPage() {
   );
 }
 
+const typingPauseMs = 300;
 const fileDescription =
   "Choose or drop a CSV file with a line of names, a column of times, and a column for each series. " +
   "Nothing is written before you start.";
@@ -124,13 +127,15 @@ interface ImportOfFileProps {
 
 function ImportOfFile({ file, settings, opening, run }: ImportOfFileProps) {
   const project = useProject();
+  const client = useQueryClient();
   const [choices, setChoices] = useState<ColumnChoice[]>(() => choicesOf(opening));
   const names = [...new Set(usedOf(choices, settings.timeIndex).map(({ series }) => series.trim()))];
+  const [settled] = useDebouncedValue(names, typingPauseMs);
   const found = useQuery({
-    queryKey: ["series", project, "of columns", names],
+    queryKey: ["series", project, "of columns", settled],
     placeholderData: keepPreviousData,
-    staleTime: 0,
-    queryFn: ({ signal }) => findSeries(project, names, signal),
+    // A name that is typed in one column does not read those of the other columns again.
+    queryFn: () => findSeries(settled, (name) => client.fetchQuery(seriesByNameQuery(project, name))),
   });
   if (found.isPending) return <Loading what="the series" />;
   if (found.error) return <Failure problem={found.error} onRetry={() => void found.refetch()} />;
@@ -157,7 +162,11 @@ function ImportOfFile({ file, settings, opening, run }: ImportOfFileProps) {
       ) : (
         <>
           <SamplePreview {...{ opening, plan, settings }} hasRefused={run.state.status === "idle"} />
-          <ImportRun run={run} job={{ project, file, settings, plan }} isReady={!found.isPlaceholderData} />
+          <ImportRun
+            run={run}
+            job={{ project, file, settings, plan }}
+            isReady={names.every((name) => found.data.has(name))}
+          />
         </>
       )}
     </>

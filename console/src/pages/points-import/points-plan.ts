@@ -1,7 +1,8 @@
 // Which column of the file becomes which series, and how the first rows will be stored.
 import { type BatchPlan, batchesOf, type Refusal } from "../../../../src/import/batches.ts";
 import type { Row } from "../../../../src/import/row.ts";
-import { getTimeseries, postTimeseries, type TimeSeries } from "../../api/generated.ts";
+import { postTimeseries, type TimeSeries } from "../../api/generated.ts";
+import { seriesByNameQuery } from "../../ui/series-hits.ts";
 import { batchSettings, type Opening, type PointsSettings, timeFormatOf } from "./points-settings.ts";
 
 /** The choice for a column. A column without a series is left out. */
@@ -26,18 +27,14 @@ export type FoundSeries = ReadonlyMap<string, TimeSeries | null>;
 
 const requestsAtOnce = 6;
 
-export async function findSeries(
-  project: string,
-  names: readonly string[],
-  signal: AbortSignal,
-): Promise<FoundSeries> {
+type ReadSeries = (name: string) => Promise<TimeSeries | null>;
+
+export async function findSeries(names: readonly string[], read: ReadSeries): Promise<FoundSeries> {
   const found = new Map<string, TimeSeries | null>();
   const waiting = [...names];
   const readSome = async () => {
-    for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
-      const { data } = await getTimeseries(project, { name, limit: 1 }, { signal });
-      found.set(name, data.items[0] ?? null);
-    }
+    for (let name = waiting.pop(); name !== undefined; name = waiting.pop())
+      found.set(name, await read(name));
   };
   await Promise.all(Array.from({ length: requestsAtOnce }, readSome));
   return found;
@@ -79,7 +76,7 @@ const itemsPerRequest = 1_000;
 /** Creates the series that still do not exist: an interrupted import may have created some of them. */
 export async function createMissing(project: string, { missing }: PointsPlan, signal: AbortSignal) {
   const names = missing.map(({ name }) => name);
-  const found = await findSeries(project, names, signal);
+  const found = await findSeries(names, (name) => seriesByNameQuery(project, name).queryFn({ signal }));
   const items = missing.filter(({ name }) => !found.get(name));
   for (let at = 0; at < items.length; at += itemsPerRequest)
     await postTimeseries(project, { items: items.slice(at, at + itemsPerRequest) }, { signal });
