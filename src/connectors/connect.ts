@@ -11,6 +11,7 @@ import {
   readConfiguration,
 } from "./configuration.ts";
 import { Connector, type ConnectorState } from "./connector.ts";
+import { requireAsset } from "./destination.ts";
 import { dryRun } from "./dry-run.ts";
 import { serveMetrics } from "./metrics.ts";
 import type { PlantSource } from "./source.ts";
@@ -131,6 +132,7 @@ async function check(
   const server = async () => {
     const connection = new Connection(destination, surroundings.stop, { requestMs });
     await connection.login();
+    await requireAsset(connection, destination.asset);
     return `${destination.server} has the project ${connection.project} for this key`;
   };
   let failed = 0;

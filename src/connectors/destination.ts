@@ -28,6 +28,20 @@ function* inRequests<Item>(items: readonly Item[]): Generator<readonly Item[]> {
     yield items.slice(at, at + limits.connectorItemsPerRequest);
 }
 
+/**
+ * Throws if the asset of the configuration does not exist. Then the server refuses all that goes below it,
+ * and no record is at fault.
+ */
+export async function requireAsset(connection: Connection, asset: number | undefined): Promise<void> {
+  if (asset === undefined) return;
+  try {
+    await connection.json("GET", connection.pathOf(`assets/${asset}`, "0.6"));
+  } catch (problem) {
+    if (problem instanceof ServerProblem && problem.error["notFound"] !== undefined)
+      throw new ServerProblem(`destination.asset: there is no asset ${asset} that this key may read`);
+  }
+}
+
 export class Destination {
   readonly #connection: Connection;
   readonly #options: DestinationOptions;
@@ -158,7 +172,10 @@ export class Destination {
         const isThere = problem instanceof ServerProblem && problem.status === 409;
         const duplicates = isThere ? ((problem.error["duplicates"] ?? []) as Record<string, unknown>[]) : [];
         const rest = left.filter((item) => !duplicates.some((duplicate) => isSame(item, duplicate)));
-        if (rest.length === left.length) throw problem;
+        if (rest.length === left.length) {
+          await requireAsset(this.#connection, this.#options.asset);
+          throw problem;
+        }
         left = rest;
       }
     }

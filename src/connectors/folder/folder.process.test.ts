@@ -119,6 +119,21 @@ for (const afterwards of ["move", "delete"])
     assert.deepEqual(readdirSync(folder), ["once.csv"]);
   });
 
+test("records stay in the buffer while the asset of the configuration does not exist", async () => {
+  const folder = temporaryFolder();
+  const files = [{ pattern: "*.csv", points: { series: "{tag}", timestamp: "time", value: "value" } }];
+  const file = configured("below", folder, files);
+  const { destination, ...others } = JSON.parse(readFileSync(file, "utf8")) as { readonly destination: Json };
+  writeFileSync(file, JSON.stringify({ ...others, destination: { ...destination, asset: 1 } }));
+  put(folder, "once.csv", "tag,time,value\ns,1,1\n");
+  const checked = await connect(file, "check").ended;
+  assert.match(checked.output, /failed {2}server: destination\.asset: there is no asset 1 /);
+  assert.equal(checked.status, 1);
+  const connector = connect(file);
+  await until(() => connector.output().includes("there is no asset 1 "), "the reason");
+  assert.match(await stopped(connector), /all records but the 1 in the buffer are on the server/);
+});
+
 test("a file without the column that names its series stays, and makes no series", async () => {
   const folder = temporaryFolder();
   const files = [{ pattern: "*.csv", points: { series: "lab.{tag}", timestamp: "time", value: "value" } }];
