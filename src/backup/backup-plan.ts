@@ -1,5 +1,6 @@
 // The backups that a server makes by itself, as its settings say.
-import { type CronTimes, hasCronTimes, isTimeZone, nextCronTime } from "../lib/cron.ts";
+import { isTimeZone } from "../lib/clock-buckets.ts";
+import { type CronTimes, hasCronTimes, nextCronTime } from "../lib/cron.ts";
 import { limits } from "../limits.ts";
 import { type BackupRun, isComplete } from "./backup-history.ts";
 import type { Keep } from "./keep.ts";

@@ -48,8 +48,8 @@ interface Segment {
 /** Whether the time zone is known. */
 export function isTimeZone(name: string): boolean {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
+    // A bundler may remove a call whose value is not used.
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
   } catch {
     return false;
   }

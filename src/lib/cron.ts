@@ -8,14 +8,6 @@ export interface CronTimes {
   readonly timeZone: string;
 }
 
-export function isTimeZone(timeZone: string): boolean {
-  try {
-    return Boolean(new Intl.DateTimeFormat("en", { timeZone }));
-  } catch {
-    return false;
-  }
-}
-
 /** Whether the expression has five fields and a time after 1970. */
 export const hasCronTimes = (times: CronTimes): boolean =>
   times.cron.trim().split(/\s+/).length === 5 && nextCronTime(times, 0) !== undefined;

@@ -1,6 +1,7 @@
 // When a transformation runs by itself: at times of cron, at intervals, or after another transformation.
 import { fail } from "../../../errors.ts";
-import { hasCronTimes, isTimeZone, nextCronTime } from "../../../lib/cron.ts";
+import { isTimeZone } from "../../../lib/clock-buckets.ts";
+import { hasCronTimes, nextCronTime } from "../../../lib/cron.ts";
 import { limits } from "../../../limits.ts";
 import { equals, type Filter, oneOf } from "../../../query/filter.ts";
 import { byId } from "../../../query/page.ts";
