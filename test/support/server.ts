@@ -8,6 +8,7 @@ import { realSystem, type System } from "../../src/lib/system.ts";
 import type { ApiVersion } from "../../src/rest/route.ts";
 import type { ClickHouseShards } from "../../src/storage/clickhouse-points/location.ts";
 import type { S3Setting } from "../../src/storage/s3-blobs/s3-blobs.ts";
+import { serveBundle, usesBundle } from "./bundle-server.ts";
 import { checkResponse } from "./description.ts";
 import { temporaryFolder } from "./folder.ts";
 import { testS3, usesS3 } from "./s3-store.ts";
@@ -136,6 +137,7 @@ export async function startTestServer(options: ServerOptions = {}): Promise<Test
   } as const;
   const { log = pino({ level: "silent" }) } = options;
   const start = async () => {
+    if (usesBundle) return serveBundle(settings);
     const app = await openApp(settings, system, log, { bounds: { ...usualBounds, ...options.responses } });
     const { address, newKey } = await app.listen();
     await app.frontStarted;
