@@ -77,6 +77,12 @@ test("nulls are kept where a route has a meaning for them", async () => {
   assert.deepEqual(await decode(Buffer.from(JSON.stringify({ items }))), { items: [sent, {}] });
 });
 
+test("a null of a member that an open object names counts as absent", async () => {
+  const known = Type.Partial(Type.Object({ a: Type.String() }, { additionalProperties: true }));
+  const decode = jsonDecoder(itemsOf({ known }));
+  assert.deepEqual(await decode(Buffer.from('{"items":[{"known":{"a":null}}]}')), { items: [{ known: {} }] });
+});
+
 test("keys are read as written, whatever an earlier body has had for keys", async () => {
   const labels = Type.Object({ labels: Type.Unsafe({ type: "object", additionalProperties: true }) });
   const bodies = ['{"labels":{"\\\\":"a"}}', '{"labels":{"\\n":"b"}}'];

@@ -24,6 +24,7 @@ function collect(schema: SchemaKeywords, names: readonly string[], kept: Paths):
   for (const [name, member] of Object.entries(properties)) collect(member, [...names, name], kept);
 }
 
-/** An object with members of any name and type. */
-const isOpenData = ({ additionalProperties: values }: SchemaKeywords): boolean =>
-  values === true || (typeof values === "object" && values.type === undefined && !values.anyOf);
+/** An object with members of any name and type, none of which the API knows. */
+const isOpenData = ({ properties, additionalProperties: values }: SchemaKeywords): boolean =>
+  properties === undefined &&
+  (values === true || (typeof values === "object" && values.type === undefined && !values.anyOf));
