@@ -35,6 +35,7 @@ function watchCommands(catalog: ProjectCatalog, { rights }: Caches, system: Syst
   const read = async () => {
     const begunMs = system.monotonicMs();
     const version = await catalog.foreignVersion!();
+    if (version === undefined) return clearInterval(timer);
     if (version !== known) rights.expire();
     known = version;
     rights.confirm(begunMs);
@@ -45,8 +46,8 @@ function watchCommands(catalog: ProjectCatalog, { rights }: Caches, system: Syst
     const ended = () => {
       isReading = false;
     };
-    // It fails when the catalog is closed. Cached rights then count for `keyCacheMsMax`.
-    read().then(ended, () => clearInterval(timer));
+    // If it fails, cached rights count for `keyCacheMsMax`, and it is tried again.
+    read().then(ended, ended);
   }, limits.keyCacheMsMax / 2).unref();
 }
 

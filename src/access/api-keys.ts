@@ -240,7 +240,8 @@ export class ApiKeys {
     const { catalog, system } = this.#parts;
     const nowMs = system.nowMs();
     // Uses of a cached caller are not noted. The clock may have been set back since.
-    if (Math.abs(nowMs - lastUsedTime) < limits.keyUseAccuracyMs - limits.callerAgeMsMax) return;
+    const unnotedMs = catalog.foreignVersion ? limits.callerAgeMsMax : limits.keyCacheMsMax;
+    if (Math.abs(nowMs - lastUsedTime) < limits.keyUseAccuracyMs - unnotedMs) return;
     const noted = [{ id, lastUsedTime: nowMs }];
     // Cached rights stay valid, so this is not a `rights.change`. A full disk must not prevent reads.
     catalog

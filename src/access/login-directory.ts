@@ -19,7 +19,8 @@ export class LoginDirectory {
   readonly #providers: ConstructorParameters<typeof ProviderConnection>[1];
   #projects: Promise<readonly LoginProject[]> = Promise.resolve([]);
   #loadedMs = Number.NEGATIVE_INFINITY;
-  #rightsVersion = 0;
+  /** Of the projects; no number equals it before they are loaded. */
+  #rightsVersion = Number.NaN;
   #connections = new Map<string, ProviderConnection>();
 
   /** `load` reads all projects; `onProblem` receives the reason when a request to a provider fails. */
@@ -46,7 +47,7 @@ export class LoginDirectory {
     this.#projects.then(
       (projects) => this.#forgetOthers(projects),
       () => {
-        this.#loadedMs = Number.NEGATIVE_INFINITY;
+        this.#rightsVersion = Number.NaN; // The next call loads them again.
       },
     );
     return this.#projects;

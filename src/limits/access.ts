@@ -9,7 +9,11 @@ export const accessLimits = {
     "Grants, and assets of the record, in the explanation of a right. More do not help people.",
   ),
   seeAsGroupsMax: limit(100, "groups", "Groups of `X-See-As-Group` or an explanation. More are refused."),
-  keyCacheMsMax: limit(500, "ms", "The time until a server sees that an API key was created or revoked."),
+  keyCacheMsMax: limit(
+    500,
+    "ms",
+    "The time until a server sees a change of keys by another process; with front threads at most twice.",
+  ),
   callerAgeMsMax: limit(30_000, "ms", "The age of a cached caller while no other process writes."),
   keyUseAccuracyMs: limit(60_000, "ms", "The accuracy of the last use of an API key."),
   keyChainMax: limit(16, "keys", "API keys in a chain in which each key created the next. More are refused."),

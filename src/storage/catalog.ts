@@ -159,10 +159,10 @@ export interface Catalog {
   lastId(): Promise<number>;
   /**
    * A number that changes when another process has written: a command beside the server, such as `millrace
-   * key revoke`. It does not change by writes of this process. Absent from a `SharedCatalog`, which has
-   * `observe`.
+   * key revoke`. It does not change by writes of this process. Undefined when the catalog is closed. Absent
+   * from a `SharedCatalog`, which has `observe`.
    */
-  foreignVersion?(): Promise<number>;
+  foreignVersion?(): Promise<number | undefined>;
   close(): Promise<void>;
 }
 

@@ -102,7 +102,9 @@ export function catalogOn(
     write: (tenant, work) => runBound("writes", [tenant], (tx) => work(tx!)),
     writeBoth: (project, work) => runBound("writes", ["system", project], (system, tx) => work(tx!, system!)),
     lastId: () => run(database.reads, database.readLastId),
-    ...(database.foreignVersion && { foreignVersion: () => database.foreignVersion!() }),
+    ...(database.foreignVersion && {
+      foreignVersion: async () => (open ? database.foreignVersion!() : undefined),
+    }),
     async close() {
       open = false;
       await Promise.allSettled(running);
