@@ -29,16 +29,18 @@ function* inRequests<Item>(items: readonly Item[]): Generator<readonly Item[]> {
 }
 
 /**
- * Throws if the asset of the configuration does not exist. Then the server refuses all that goes below it,
- * and no record is at fault.
+ * Throws if the asset of the configuration does not exist, or if that remains unknown. The server refuses all
+ * that goes below a missing asset, and no record is at fault. A key without READ of assets cannot check it.
  */
 export async function requireAsset(connection: Connection, asset: number | undefined): Promise<void> {
   if (asset === undefined) return;
   try {
     await connection.json("GET", connection.pathOf(`assets/${asset}`, "0.6"));
   } catch (problem) {
-    if (problem instanceof ServerProblem && problem.error["notFound"] !== undefined)
-      throw new ServerProblem(`destination.asset: there is no asset ${asset} that this key may read`);
+    if (!(problem instanceof ServerProblem)) throw problem;
+    if (problem.status === 403) return;
+    if (problem.status !== 400 && problem.error["notFound"] === undefined) throw problem;
+    throw new ServerProblem(`destination.asset: there is no asset ${asset} that this key may read`);
   }
 }
 

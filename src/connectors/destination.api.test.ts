@@ -1,0 +1,76 @@
+// The destination's asset, or an asset below it, is missing: the points stay in the buffer.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { type Fault, type Passed, withFaults } from "../../test/support/faulty-proxy.ts";
+import { temporaryFolder } from "../../test/support/folder.ts";
+import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
+import { Connection } from "../client/connection.ts";
+import { Destination } from "./destination.ts";
+import { ForwardBuffer } from "./forward-buffer.ts";
+import { Forwarder } from "./forwarder.ts";
+import { Health } from "./health.ts";
+
+let server: TestServer;
+before(async () => {
+  server = await startTestServer();
+});
+after(() => server.close());
+
+const anAsset = async (name: string): Promise<number> =>
+  idsOf(await server.ask.v06("POST /assets", { items: [{ name }] }))[0]!;
+
+/** Forwards the point of each series, one after the other; returns the counts and the messages. */
+async function forwarded(
+  asset: number,
+  series: readonly { readonly name: string; readonly assetPath?: readonly string[] }[],
+  { faultOf = () => undefined, between }: Meanwhile = {},
+) {
+  return withFaults(server.baseUrl, faultOf, async (address) => {
+    const [stop, messages] = [new AbortController(), [] as string[]];
+    const health = new Health((line) => messages.push(line));
+    const patience = { requestMs: 10_000, retriesMax: 0 };
+    const connection = new Connection({ server: address, key: server.key }, stop.signal, patience);
+    const below = { name: "test", prefix: "", asset, createSeries: true, createAssets: true };
+    const buffer = new ForwardBuffer(temporaryFolder(), { bytesMax: 1e9, ageMsMax: 1e12 });
+    const left = [...series];
+    let attempts = 0;
+    const forwarder = new Forwarder({
+      ...{ buffer, health, destination: new Destination(connection, below), signal: stop.signal },
+      async prepare() {
+        await connection.login();
+        const next = buffer.state.items === 0 ? left.shift() : undefined;
+        if (next && left.length < series.length - 1) await between?.();
+        if (next) buffer.put({ points: [{ series: next, timestamp: 1, value: 1 }] });
+        attempts += 1;
+        if (attempts > series.length + 1 || buffer.state.items === 0) stop.abort();
+      },
+    });
+    const timer = setInterval(() => forwarder.stored(), 20);
+    await forwarder.run();
+    clearInterval(timer);
+    const { written, refused } = buffer.counts;
+    const waiting = buffer.state.items;
+    buffer.close();
+    return { counts: { written, refused, waiting }, messages };
+  });
+}
+
+interface Meanwhile {
+  readonly faultOf?: (request: Passed) => Fault;
+  readonly between?: () => Promise<unknown>;
+}
+
+const kept = { written: 0, refused: 0, waiting: 1 };
+
+for (const fault of [429, 503, "lose"] as const)
+  test(`the points stay while it is not known whether the asset exists (${fault})`, async () => {
+    const faultOf = ({ path }: Passed) => (path.endsWith("/assets/987654321") ? fault : undefined);
+    const { counts } = await forwarded(987654321, [{ name: `unknown ${fault}` }], { faultOf });
+    assert.deepEqual(counts, kept);
+  });
+
+test("an asset of the configuration that is no id refuses no points", async () => {
+  const { counts, messages } = await forwarded(-1, [{ name: "no id" }]);
+  assert.deepEqual(counts, kept);
+  assert.match(messages.join(), /there is no asset -1 /);
+});
