@@ -74,3 +74,53 @@ test("an asset of the configuration that is no id refuses no points", async () =
   assert.deepEqual(counts, kept);
   assert.match(messages.join(), /there is no asset -1 /);
 });
+
+test("the points stay while the asset above new assets does not exist", async () => {
+  const { counts, messages } = await forwarded(987654321, [{ name: "lost", assetPath: ["a", "b"] }]);
+  assert.deepEqual(counts, kept);
+  assert.match(messages.join(), /there is no asset 987654321 /);
+});
+
+for (const [what, assetPath] of [
+  ["of the new series", ["line", "press"]],
+  ["above a new asset", ["line", "press", "motor"]],
+] as const)
+  test(`an asset ${what} that was deleted is created again`, async () => {
+    const plant = await anAsset(`plant ${what}`);
+    const childrenOf = (id: number) => server.ask.v06(`GET /assets/children?parentId=${id}`);
+    const deleteLine = async () => {
+      const ids = idsOf(await childrenOf(plant));
+      const { status } = await server.ask.v06("POST /assets/delete", { items: ids });
+      assert.equal(status, 200);
+    };
+    const series = [
+      { name: `first ${what}`, assetPath: ["line", "press"] },
+      { name: `second ${what}`, assetPath },
+    ];
+    const { counts } = await forwarded(plant, series, { between: deleteLine });
+    assert.deepEqual(counts, { written: 2, refused: 0, waiting: 0 });
+    let [parent] = [plant];
+    for (const name of assetPath) {
+      const { items } = await childrenOf(parent);
+      assert.deepEqual(
+        items.map((item) => item["name"]),
+        [name],
+      );
+      parent = items[0]!["id"] as number;
+    }
+    const { items } = await server.ask.v06(`GET /timeseries?assetId=${parent}`);
+    assert.deepEqual(
+      items.map((item) => item["name"]),
+      [`second ${what}`],
+    );
+  });
+
+test("an invalid series below new assets is refused, and the next one is written", async () => {
+  const plant = await anAsset("plant of an invalid series");
+  const series = [
+    { name: "x".repeat(10_000), assetPath: ["line"] },
+    { name: "valid", assetPath: ["line"] },
+  ];
+  const { counts } = await forwarded(plant, series);
+  assert.deepEqual(counts, { written: 1, refused: 1, waiting: 0 });
+});

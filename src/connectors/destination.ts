@@ -18,6 +18,8 @@ export interface SeriesPoints extends Pick<PointsOfSeries, "times" | "values"> {
   readonly series: SeriesDescription;
 }
 
+type Duplicate = Readonly<Record<string, unknown>>;
+
 interface Found {
   readonly id: number;
   readonly name: string;
@@ -43,6 +45,10 @@ export async function requireAsset(connection: Connection, asset: number | undef
     throw new ServerProblem(`destination.asset: there is no asset ${asset} that this key may read`);
   }
 }
+
+/** Of items: the cause may be an item, or a missing asset that it goes below. */
+const isRefusal = (problem: unknown): boolean =>
+  problem instanceof ServerProblem && (problem.status === 400 || problem.status === 404);
 
 export class Destination {
   readonly #connection: Connection;
@@ -73,7 +79,7 @@ export class Destination {
       } catch (problem) {
         const missing = this.#missingIn(problem, batch);
         if (missing.length === 0 || isRepeated || !this.#options.createSeries) throw problem;
-        await this.#create(missing);
+        await this.#createBelowAssets(missing);
       }
     }
   }
@@ -88,8 +94,13 @@ export class Destination {
       ...(asset !== undefined && { assetIds: [asset] }),
     }));
     const path = this.#connection.pathOf("events", "0.6");
-    for (const some of inRequests(items))
-      await this.#createNew(path, some, (item, duplicate) => item.sourceId === duplicate["sourceId"]);
+    const isSame = (item: SourceEvent, duplicate: Duplicate) => item.sourceId === duplicate["sourceId"];
+    try {
+      for (const some of inRequests(items)) await this.#createNew(path, some, isSame);
+    } catch (problem) {
+      if (isRefusal(problem)) await requireAsset(this.#connection, asset);
+      throw problem;
+    }
   }
 
   async insertRows(rows: readonly SourceRow[]): Promise<void> {
@@ -145,6 +156,23 @@ export class Destination {
     return batch.map(({ series }) => series).filter((series) => names.has(this.nameOf(series)));
   }
 
+  /** If it is refused, the ids of assets are found again and it is repeated once: an asset may be deleted. */
+  async #createBelowAssets(series: readonly SeriesDescription[]): Promise<void> {
+    for (let isRepeated = false; ; isRepeated = true) {
+      try {
+        await this.#create(series);
+        return;
+      } catch (problem) {
+        if (!isRefusal(problem)) throw problem;
+        await requireAsset(this.#connection, this.#options.asset);
+        if (isRepeated || this.#assets.size === 0) throw problem;
+        // An asset that is still being created would be created twice.
+        await Promise.allSettled(this.#assets.values());
+        this.#assets.clear();
+      }
+    }
+  }
+
   async #create(series: readonly SeriesDescription[]): Promise<void> {
     const path = this.#connection.pathOf("timeseries", "0.6");
     const items = await Promise.all(
@@ -164,7 +192,7 @@ export class Destination {
   async #createNew<Item extends object>(
     path: string,
     items: readonly Item[],
-    isSame: (item: Item, duplicate: Readonly<Record<string, unknown>>) => boolean,
+    isSame: (item: Item, duplicate: Duplicate) => boolean,
   ): Promise<void> {
     for (let left = items; left.length > 0; ) {
       try {
@@ -172,12 +200,9 @@ export class Destination {
         return;
       } catch (problem) {
         const isThere = problem instanceof ServerProblem && problem.status === 409;
-        const duplicates = isThere ? ((problem.error["duplicates"] ?? []) as Record<string, unknown>[]) : [];
+        const duplicates = isThere ? ((problem.error["duplicates"] ?? []) as Duplicate[]) : [];
         const rest = left.filter((item) => !duplicates.some((duplicate) => isSame(item, duplicate)));
-        if (rest.length === left.length) {
-          await requireAsset(this.#connection, this.#options.asset);
-          throw problem;
-        }
+        if (rest.length === left.length) throw problem;
         left = rest;
       }
     }
