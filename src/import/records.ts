@@ -17,6 +17,8 @@ export interface FileRecord {
   readonly line: number;
   /** The bytes of the file up to and including it. */
   readonly endBytes: number;
+  /** The header of CSV, or the members of the line, also those without a value. */
+  readonly columns: readonly string[];
   /** By field: a string, or a list or an object of JSON; empty cells are absent. */
   readonly fields: ReadonlyMap<string, unknown>;
   /** The members by field as they are written, when it is JSON. */
@@ -53,7 +55,7 @@ async function* fromCsv({ map, ...csv }: Reading): AsyncGenerator<FileRecord> {
     const named = header.map((name, at) => [name, cells[at] ?? ""] as const);
     const fields = new Map(named.filter(([name, cell]) => name !== "" && cell !== ""));
     const problem = cells.length > header.length ? "more cells than the header has" : undefined;
-    yield { line, endBytes, fields, ...(problem && { problem }) };
+    yield { line, endBytes, columns: header, fields, ...(problem && { problem }) };
   }
 }
 
@@ -77,15 +79,17 @@ function fieldsIn(text: string, map: Reading["map"]): Omit<FileRecord, "line" | 
   try {
     const value = parseJson(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Error("no object");
-    const written = membersIn(text, 0)
-      .map(({ name, valueStart, end }) => [map.get(name) ?? name, text.slice(valueStart, end)] as const)
-      .filter(([name, value]) => name !== "" && value !== "null");
+    const members = membersIn(text, 0).map(
+      ({ name, valueStart, end }) => [map.get(name) ?? name, text.slice(valueStart, end)] as const,
+    );
+    const written = members.filter(([name, value]) => name !== "" && value !== "null");
     return {
+      columns: members.map(([name]) => name),
       fields: new Map(written.map(([name, value]) => [name, fieldOf(name, value)])),
       written: new Map(written),
     };
   } catch (problem) {
-    return { fields: new Map(), problem: `not a JSON object: ${(problem as Error).message}` };
+    return { columns: [], fields: new Map(), problem: `not a JSON object: ${(problem as Error).message}` };
   }
 }
 

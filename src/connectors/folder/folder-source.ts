@@ -107,6 +107,33 @@ class RefusedLines {
   }
 }
 
+/** The columns that a file needs. A column of the file may be without a value in all lines. */
+class NeededColumns {
+  readonly #missing: Set<string>;
+  #last: readonly string[] = [];
+
+  constructor(needed: readonly string[]) {
+    this.#missing = new Set(needed);
+  }
+
+  /** Lines of JSON that are all no object have no columns. */
+  get areKnown(): boolean {
+    return this.#last.length > 0;
+  }
+
+  see(columns: readonly string[]): void {
+    // All lines of CSV share the header.
+    if (columns === this.#last || columns.length === 0) return;
+    this.#last = columns;
+    for (const column of columns) this.#missing.delete(column);
+  }
+
+  require(): void {
+    const [missing] = this.#missing;
+    if (missing !== undefined) throw new Error(`No line has the column ${missing}`);
+  }
+}
+
 class FolderSource implements PlantSource {
   readonly address: string;
   readonly #configuration: Configuration;
@@ -206,10 +233,10 @@ class FolderSource implements PlantSource {
     const refused = new RefusedLines(name);
     let rows: FileRow[] = [];
     let line = after;
-    const unseen = new Set(files.points ? [files.points.timestamp, files.points.value] : []);
-    const unseenNames = new Set(namingColumns(files));
+    const naming = new NeededColumns(namingColumns(files));
+    const timeAndValue = new NeededColumns(timeAndValueOf(files));
     const put = (isWhole: boolean) => {
-      if (line > after) requireSeen(unseenNames);
+      if (naming.areKnown) naming.require();
       const records = makeRecords(rows, (row, why) => refused.add(row.line, why));
       rows = [];
       refused.countIn(intake);
@@ -217,18 +244,15 @@ class FolderSource implements PlantSource {
     };
     for await (const record of recordsOf(reading)) {
       if (signal.aborted) return false;
+      for (const needed of [naming, timeAndValue]) needed.see(record.columns);
       if (record.line <= after) continue;
-      for (const [column] of record.fields) {
-        unseen.delete(column);
-        unseenNames.delete(column);
-      }
       if (record.problem === undefined) rows.push(rowOf(record, files));
       else refused.add(record.line, record.problem);
       ({ line } = record);
       if (rows.length === recordsPerCommit) await put(false);
     }
     // Another kind of file: it must not be moved or deleted as if it had been read.
-    if (line > after) requireSeen(unseen);
+    if (line > 0) timeAndValue.require();
     await put(true);
     if (refused.count > 0) health.tell(`source ${name}`, refused.summary);
     return true;
@@ -250,9 +274,7 @@ class FolderSource implements PlantSource {
   }
 }
 
-function requireSeen([missing]: ReadonlySet<string>): void {
-  if (missing !== undefined) throw new Error(`No line has a value in the column ${missing}`);
-}
+const timeAndValueOf = ({ points }: Files): string[] => (points ? [points.timestamp, points.value] : []);
 
 /** The name, or the name with the number that no file has yet: `export.2.csv`. */
 function freePlace(folder: string, name: string): string {
@@ -272,7 +294,7 @@ function rowOf({ fields, line, written }: FileRecord, files: Files): FileRow {
   const texts: Record<string, string | null> = {};
   const values: Record<string, unknown> = {};
   for (const column of namingColumns(files)) texts[column] = null;
-  for (const column of points ? [points.timestamp, points.value] : []) {
+  for (const column of timeAndValueOf(files)) {
     texts[column] = null;
     values[column] = null;
   }

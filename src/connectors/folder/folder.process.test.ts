@@ -141,7 +141,7 @@ test("a file without the column that names its series stays, and makes no series
   put(folder, "tags.csv", "tag,time,value\ns,1,1\n");
   const connector = connect(configured("names", folder, files, { afterwards: "move" }));
   await until(async () => (await server.countOf("names/lab.s")) === 1, "the point of the other file");
-  assert.match(await stopped(connector), /source other.csv: No line has a value in the column tag/);
+  assert.match(await stopped(connector), /source other.csv: No line has the column tag/);
   assert.deepEqual(await server.countOf("names/lab."), 0);
   assert.ok(existsSync(join(folder, "other.csv")));
 });
@@ -156,7 +156,7 @@ test("files with one name are all kept; one that cannot be read does not hold up
     await until(() => !existsSync(join(folder, "export.csv")), `file ${n} in its folder`);
   }
   await until(async () => (await server.countOf("again/sss")) === 1, "the last point");
-  assert.match(await stopped(connector), /source bad.csv: No line has a value in the column time/);
+  assert.match(await stopped(connector), /source bad.csv: No line has the column time/);
   const kept = readdirSync(join(folder, "done")).sort();
   assert.deepEqual(kept, ["export.2.csv", "export.3.csv", "export.csv"]);
   assert.deepEqual(readFileSync(join(folder, "done", "export.csv"), "utf8"), "tag,time,value\ns,1,1\n");
