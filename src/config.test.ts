@@ -45,6 +45,7 @@ test("a base URL to which no path can be appended is refused", () => {
     "https://plant.example/?a=1",
     "https://plant.example/#a",
     "https://user:key@plant.example",
+    "https://:key@plant.example",
   ])
     assert.throws(
       () => readSettings({ MILLRACE_BASE_URL: url }, "/"),

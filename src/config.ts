@@ -271,7 +271,8 @@ const addressesIn = (value: string) => value.split(",").flatMap((one) => one.tri
 /** An address to which paths can be appended. */
 function isBaseUrl(value: string): boolean {
   const url = URL.parse(value);
-  return url !== null && /^https?:$/.test(url.protocol) && !url.username && !/[?#]/.test(value);
+  if (url === null || url.username || url.password) return false;
+  return /^https?:$/.test(url.protocol) && !/[?#]/.test(value);
 }
 
 /** Letters and digits of any script, and hyphens that are not at either end. */

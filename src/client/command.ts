@@ -29,7 +29,7 @@ export function keyOf(option: string | undefined, env: NodeJS.ProcessEnv): strin
  * on this machine.
  */
 export function serverOf(option: string | undefined, env: NodeJS.ProcessEnv): string {
-  const address = option ?? env["MILLRACE_SERVER"] ?? `http://127.0.0.1:${env["MILLRACE_PORT"] || 8787}`;
+  const address = option ?? (env["MILLRACE_SERVER"] || `http://127.0.0.1:${env["MILLRACE_PORT"] || 8787}`);
   if (!URL.canParse(address) || !/^https?:/.test(address))
     throw new UsageError(`--server is an address such as http://127.0.0.1:8787, not ${address}`);
   return address.replace(/\/+$/, "");

@@ -89,6 +89,7 @@ test("the environment may name the address, and a missing server is reported wit
   const addressFor = (env: NodeJS.ProcessEnv) =>
     readOptions(["plant.csv"], { ...env, MILLRACE_KEY: "mr_1" }).server;
   assert.equal(addressFor({}), "http://127.0.0.1:8787");
+  assert.equal(addressFor({ MILLRACE_SERVER: "" }), "http://127.0.0.1:8787");
   assert.equal(addressFor({ MILLRACE_PORT: "18787" }), "http://127.0.0.1:18787");
   const server = "http://historian:8787/";
   assert.equal(addressFor({ MILLRACE_SERVER: server, MILLRACE_PORT: "1" }), "http://historian:8787");

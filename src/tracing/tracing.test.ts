@@ -12,5 +12,15 @@ test("a receiver that is no address is refused: spans would go to the default ad
       opened({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }),
       new RegExp(`OTEL_EXPORTER_OTLP_ENDPOINT is an address such as http://\\S+, not ${endpoint}`),
     );
+  const traces = "OTEL_EXPORTER_OTLP_TRACES_";
+  const endpoint = "http://collector:4318";
+  for (const [name, value] of [
+    ["ENDPOINT", "collector"],
+    ["PROTOCOL", "grpc"],
+  ])
+    await assert.rejects(
+      opened({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, [traces + name]: value }),
+      new RegExp(`^Error: ${traces}${name} is `),
+    );
   assert.equal(await opened({ OTEL_EXPORTER_OTLP_ENDPOINT: "" }), noTracing);
 });

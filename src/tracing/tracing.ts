@@ -35,21 +35,21 @@ const exampleReceiver = "http://collector.example.com:4318";
 
 function protocolIn(environment: NodeJS.ProcessEnv): TraceProtocol | undefined {
   // An empty variable counts as absent (OpenTelemetry's specification).
-  const valueAt = (...names: readonly string[]) => names.map((name) => environment[name]).find(Boolean);
-  if (valueAt("OTEL_SDK_DISABLED")?.toLowerCase() === "true") return undefined;
-  const exporter = valueAt("OTEL_TRACES_EXPORTER");
+  const nameOf = (...names: readonly string[]) => names.find((name) => environment[name]);
+  if (environment["OTEL_SDK_DISABLED"]?.toLowerCase() === "true") return undefined;
+  const exporter = environment["OTEL_TRACES_EXPORTER"] || undefined;
   if (exporter === "none") return undefined;
   if (exporter !== undefined && exporter !== "otlp")
     throw new StartRefused(`OTEL_TRACES_EXPORTER is otlp or none, not ${exporter}`);
-  const endpoint = valueAt("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT");
+  const endpoint = nameOf("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT");
   if (exporter === undefined && endpoint === undefined) return undefined;
-  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ""))
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(environment[endpoint]!)?.protocol ?? ""))
     throw new StartRefused(
-      `OTEL_EXPORTER_OTLP_ENDPOINT is an address such as ${exampleReceiver}, not ${endpoint}`,
+      `${endpoint} is an address such as ${exampleReceiver}, not ${environment[endpoint]}`,
     );
-  const protocol =
-    valueAt("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL") ?? traceProtocols[0];
-  const known = traceProtocols.find((one) => one === protocol);
+  const protocol = nameOf("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL");
+  if (protocol === undefined) return traceProtocols[0];
+  const known = traceProtocols.find((one) => one === environment[protocol]);
   if (known) return known;
-  throw new StartRefused(`OTEL_EXPORTER_OTLP_PROTOCOL is ${traceProtocols.join(" or ")}, not ${protocol}`);
+  throw new StartRefused(`${protocol} is ${traceProtocols.join(" or ")}, not ${environment[protocol]}`);
 }
