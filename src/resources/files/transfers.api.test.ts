@@ -237,6 +237,22 @@ test("a chunk that states another total than earlier ones is refused, and the up
   assert.equal(await textOf(fileId), "0123456789");
 });
 
+test("the total of a refused chunk does not count, and a corrected chunk completes the upload", async () => {
+  for (const sent of ["01234", "012345678"]) {
+    const { fileId, url } = await start(`refused total ${sent.length}`);
+    const { sending, status } = await beginPut(url, Buffer.from(sent), {
+      "content-range": "bytes 0-6/999",
+      "transfer-encoding": "chunked",
+    });
+    sending.end();
+    assert.equal(await status, 400, sent);
+    const at = (await progressOf(url)).range === null ? 0 : 5;
+    const rest = await put(url, "0123456".slice(at), { "content-range": `bytes ${at}-6/7` });
+    assert.equal(rest.status, 200, rest.message);
+    assert.equal(await textOf(fileId), "0123456");
+  }
+});
+
 test("chunks of unknown total end with a request that states their sum", async () => {
   const { fileId, url } = await start("unknown total");
   await put(url, "abc", { "content-range": "bytes 0-2/*" });

@@ -179,19 +179,20 @@ interface UploadWrite {
 
 /**
  * Appends the body to the blob. If the body breaks off, keeps the received bytes of a resumable upload and
- * removes others.
+ * removes others. The total of a refused request does not count: the client may correct it.
  */
 async function writeBody(services: Services, { key, upload, request, signal }: UploadWrite): Promise<number> {
   const at = request.isWhole ? 0 : upload.received;
-  const total = request.isWhole ? request.total : (request.total ?? upload.total);
-  const save = (received: number) => saveReceived(services, key, { received, total });
+  const before = request.isWhole ? undefined : upload.total;
+  const save = (received: number, total = before) => saveReceived(services, key, { received, total });
   if (at < upload.received) await save(at);
   const taken = new UploadBody(request, at - request.start, signal);
   const received = await services.blobs.put({ key, offset: at, bytes: taken.bytes() });
   const problem = taken.problem();
   // The bytes that remain belong to an upload that starts at 0 again.
   if (problem && !upload.resumable) await unlessAway(() => services.blobs.remove(key));
-  else await save(taken.isTooLong ? at : received);
+  else if (problem) await save(taken.isTooLong ? at : received);
+  else await save(received, request.total);
   if (problem) throw problem;
   return received;
 }
