@@ -437,6 +437,10 @@ test("a page starts at any key, and its cursors lead to the rows after and befor
   const afterAll = await page(`startKey=${segment("🏭")}`);
   assert.equal(afterAll.nextCursor, undefined);
   assert.deepEqual(keysOf(await page(`cursor=${segment(afterAll.previousCursor!)}`)), ["e/1", "å"]);
+  const filtered = await page("startKey=b&minLastUpdatedTime=9999999999999");
+  assert.deepEqual(keysOf(filtered), []);
+  const none = await page(`minLastUpdatedTime=9999999999999&cursor=${segment(filtered.previousCursor!)}`);
+  assert.deepEqual(keysOf(none), [], "rows before, none of which matches the filter");
   const both = await server.ask(`GET ${path}?startKey=a&cursor=${segment(nextCursor!)}`);
   assert.equal(both.status, 400);
   assert.match(both.error!.message, /startKey - expected no value beside cursor but got a/);

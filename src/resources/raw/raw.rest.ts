@@ -2,7 +2,6 @@
 //
 // `create`, `delete` and `csv` in paths are names of operations, so no record can be read by these names
 // (docs/reference/common.md#names-of-operations).
-
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
@@ -259,9 +258,12 @@ async function rowsResponse(
   const { cursor, startKey } = query;
   if (cursor !== undefined && startKey !== undefined)
     throw fail("field-invalid", { field: "startKey", expected: "no value beside cursor", got: startKey });
-  const read = (bound: LengthBound) => listRows(ctx, path, { filter, startKey, page: { ...asked, bound } });
+  const isCsv = prefersToJson(csvType, headers["accept"]);
+  const hasPrevious = !isCsv; // Responses in CSV have no previousCursor.
+  const read = (bound: LengthBound) =>
+    listRows(ctx, path, { filter, startKey, hasPrevious, page: { ...asked, bound } });
   const found = await readWithin(ctx.memory, read);
-  if (prefersToJson(csvType, headers["accept"])) {
+  if (isCsv) {
     const nextCursor = found.next && ctx.cursors.sign(collection, { after: found.next });
     return {
       ...(await csvResponse(found.items, query.columns, cellTextFor(query))),

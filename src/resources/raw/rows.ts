@@ -121,18 +121,20 @@ interface RowsQuery {
   readonly filter: Filter;
   /** Not together with a position of the page. */
   readonly startKey?: string | undefined;
+  /** Whether the page leads to the page before `startKey`. */
+  readonly hasPrevious?: boolean;
   readonly page: PageQuery;
 }
 
 /**
  * Returns one page of a table's rows, by key (code points). With `startKey` it starts at the first row with
- * this key or a later one; the rows before are on the page before. Refuses (404) an unknown database or
- * table.
+ * this key or a later one. With `hasPrevious` the rows before are on the page before, which may be empty if
+ * there is a filter. Refuses (404) an unknown database or table.
  */
 export async function listRows(
   ctx: RequestContext,
   name: TableName,
-  { filter, startKey, page }: RowsQuery,
+  { filter, startKey, hasPrevious = false, page }: RowsQuery,
 ): Promise<Page<RawRow>> {
   const permitted = permittedRecords(ctx.caller, "rawAcl", "READ");
   return ctx.catalog.read(ctx.projectId, async (tx) => {
@@ -141,12 +143,9 @@ export async function listRows(
       startKey === undefined ? [] : [between("key", { from: { value: startKey, inclusive: true } })];
     const all = and(equals("tableId", id), filter, ...fromKey);
     const found = await readPage(tx, rawRowTable, { filter: all, order: byKey, page });
-    if (startKey === undefined) return found;
-    const before = and(
-      equals("tableId", id),
-      filter,
-      between("key", { to: { value: startKey, inclusive: false } }),
-    );
+    if (startKey === undefined || !hasPrevious) return found;
+    // Without the filter: if no row before matches it, the query would read all of them.
+    const before = and(equals("tableId", id), between("key", { to: { value: startKey, inclusive: false } }));
     const isFirst =
       (await tx.find(rawRowTable, { filter: before, order: byKey, page: { limit: 1 } })).length === 0;
     return isFirst ? found : { ...found, previous: [startKey] };
