@@ -148,6 +148,7 @@ for (const resource of resources) {
     assert.deepEqual(await labels({ set: ["y"] }), ["y"]);
     assert.deepEqual(await labels({ setNull: true }), undefined);
     assert.deepEqual(await labels({ set: ["z"] }), ["z"]);
+    assert.deepEqual(await labels({ set: null, setNull: false }), ["z"], "as for single values");
     assert.deepEqual(await labels({ set: null }), undefined);
     const { items } = await ok(
       server.ask.v06(`PATCH /${resource}/${id}`, { labels: { set: ["p"] }, dataSetId: { setNull: true } }),

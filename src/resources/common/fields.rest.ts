@@ -70,13 +70,14 @@ interface ListInput<Item> {
 }
 
 /**
- * `{"set":null}` as the only member clears the list, like `{"setNull":true}`
- * (docs/reference/common.md#changes).
+ * `{"set":null}` as the only member clears the list, like `{"setNull":true}`. Beside any other member, also
+ * `"setNull":false`, it has no effect (docs/reference/common.md#changes).
  */
 export function listChangeOf<Item>(sent: ListInput<Item> | null | undefined): ListChange<Item> | undefined {
   if (!sent) return undefined;
   const { set, setNull, add, remove } = sent;
-  const isCleared = setNull || (set === null && add === undefined && remove === undefined);
+  const isAlone = [setNull, add, remove].every((other) => other === undefined);
+  const isCleared = setNull || (set === null && isAlone);
   return { set: isCleared ? [] : (set ?? undefined), add: add ?? undefined, remove: remove ?? undefined };
 }
 

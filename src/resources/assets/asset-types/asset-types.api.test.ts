@@ -206,7 +206,8 @@ test("an update sets, removes, adds and edits types, in this order", async () =>
   await update({ remove: [pump.id], setNull: false });
   assert.deepEqual(await ask(`GET /assets/${asset.id}`), [before], "nothing new is no update");
   assert.deepEqual(await update({ set: null, setNull: true }), []);
-  await update({ add: [{ id: motor.id }] });
+  const added = await update({ add: [{ id: motor.id }] });
+  assert.deepEqual(await update({ set: null, setNull: false }), added);
   assert.deepEqual(await update({ set: null }), []);
 
   const plainly = { types: [{ id: pump.id, fields: [{ id: ids["boolean"], value: false }] }] };

@@ -96,7 +96,8 @@ export const typesChange = changeObject(
 
 /** `{"set":null}` as the only member clears the types, as in other lists. */
 export function typesChangeOf({ set, setNull, ...others }: Static<typeof typesChange>): TypesChange {
-  const isCleared = setNull || (set === null && Object.keys(others).length === 0);
+  const isAlone = setNull === undefined && Object.keys(others).length === 0;
+  const isCleared = setNull || (set === null && isAlone);
   if (isCleared) return { ...others, set: [] };
   return set ? { ...others, set } : others;
 }
