@@ -1,6 +1,5 @@
 // The class of each operation in the audit log (docs/audit.md#operations). An operation without a rule does
 // not compile: each capability has a kind, and each endpoint a rule or a reason for having none.
-
 import type { FastifyRequest } from "fastify";
 import type { Acl } from "../access/capabilities.ts";
 import type { AuditKind } from "../audit/schema.ts";

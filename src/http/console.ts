@@ -2,7 +2,6 @@
 //
 // `npm run build` may make or replace the build while the server runs: the page is read for each request, and
 // a file when it is first requested.
-
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { extname, join } from "node:path";

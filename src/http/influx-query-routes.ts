@@ -1,5 +1,4 @@
 // Serves queries of the InfluxDB protocol: InfluxQL at `/query`. Flux is refused (docs/influx.md#queries).
-
 import type { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RequestContext } from "../context.ts";

@@ -1,5 +1,4 @@
 // Sends the responses of handlers: JSON, bytes and streams.
-
 import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { acceptsEncoding } from "../lib/media-types.ts";

@@ -1,6 +1,5 @@
 // The REST operations on the datapoints of one series, and inserts into several
 // (docs/reference/datapoints.md).
-
 import { Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";

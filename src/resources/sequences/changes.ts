@@ -142,7 +142,7 @@ function checked(sequence: Sequence): Sequence {
   // A column without an externalId has its id as the name in OData.
   const [repeated] = duplicatesIn(columns.map(({ id, externalId }) => externalId ?? `${id}`));
   if (repeated === undefined) return sequence;
-  const expected = "an externalId that is none of another column, and not the id of one without,";
+  const expected = "an externalId that no other column has as its externalId or id";
   throw fail("field-invalid", { field: "columns", expected, got: JSON.stringify(repeated) });
 }
 

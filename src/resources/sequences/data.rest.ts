@@ -1,6 +1,5 @@
 // Writes and reads rows of sequences over REST (docs/reference/sequences.md#rows-of-a-sequence), as JSON or
 // CSV.
-
 import { type Static, Type } from "typebox";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";

@@ -54,7 +54,7 @@ const taken = (...externalIds: string[]) => ({
 const columns = [{ valueType: "LONG" }];
 const sequence = (more: object = {}) => ({ columns, ...more });
 const manyColumns = (count: number) => Array(count).fill(columns[0]);
-const anotherColumn = "an externalId that is none of another column, and not the id of one without,";
+const anotherColumn = "an externalId that no other column has as its externalId or id";
 
 const longText = "x".repeat(8_000);
 
