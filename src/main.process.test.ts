@@ -239,7 +239,7 @@ test("settings that are unknown or wrong are refused by name before anything is 
       /^Unknown settings: MILLRACE_PROT\. Known are:\n {2}MILLRACE_HOST(?![\s\S]*\]\()/,
     ],
     [{ MILLRACE_PORT: "http" }, /^MILLRACE_PORT must be a number from 0 to 65535, but is "http"/],
-    [{ MILLRACE_PROJECT: "-plant" }, /^MILLRACE_PROJECT must be letters, digits and hyphens/],
+    [{ MILLRACE_PROJECT: "-plant" }, /^MILLRACE_PROJECT must be at most 128 letters, digits and hyphens/],
     [{ MILLRACE_ADMIN_KEY: "too-short" }, /^MILLRACE_ADMIN_KEY must be at least 16 [^"]*blanks$/m],
     [{ MILLRACE_LOG_LEVEL: "loud" }, /^MILLRACE_LOG_LEVEL must be one of trace, debug,/],
     [{ MILLRACE_BASE_URL: "plant" }, /^MILLRACE_BASE_URL must be an address such as/],

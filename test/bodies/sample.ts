@@ -84,6 +84,19 @@ const leftOut = new Set([
   ...["database", "table", "sequence"],
 ]);
 
+/** Two names of one thing: a body with different values for them is refused. */
+const secondNames: Readonly<Record<string, string>> = {
+  ...{ subType: "subtype", additionalData: "metadata", tagId: "name" },
+};
+
+/** Whether another member of the object names the same thing. */
+function isSecondName(name: string, { properties = {} }: Schema, { names }: Place, route: string): boolean {
+  const has = (other: string) => Object.hasOwn(properties, other);
+  if (name === "id") return / \/timeseries(\/|$)/.test(route) && (has("name") || has("tagId"));
+  if (name === "externalId") return names.at(-1) === "columns" && route.endsWith("/getdata");
+  return secondNames[name] !== undefined && has(secondNames[name]);
+}
+
 /** An id that the service assigns: a body that has one is refused. */
 const isAssignedId = (name: string, schema: Schema) =>
   name === "id" && schema.type === undefined && !schema.anyOf;
@@ -102,7 +115,7 @@ const knownStrings: Readonly<Record<string, string>> = {
 
 /** Names of records that exist: the routes, the members and the beginning of the names. */
 const existing: readonly (readonly [route: RegExp, member: RegExp, start: string])[] = [
-  [/^(PUT \/timeseries$|POST \/timeseries\/data)/, /^(name|tagId)$/, "series "],
+  [/^(PUT \/timeseries$|POST \/timeseries\/(data|latest))/, /^(name|tagId)$/, "series "],
   [/^POST \/relationships\/(byids|delete)/, /^(items|externalId)$/, "relationship "],
   [/^POST \/raw\/\{database\}\/\{table\}\/delete/, /^key$/, "row "],
   [/^POST \/tagmatching/, /^tagIds$/, "21-PT-"],
@@ -169,6 +182,7 @@ function objectOf(schema: Schema, at: Place, sampling: Sampling): object {
   const isChoice = at.names.at(-1) === "scope";
   for (const [name, member] of Object.entries(properties ?? {}).slice(0, isChoice ? 1 : undefined)) {
     if (leftOut.has(name) || isAssignedId(name, member)) continue;
+    if (isSecondName(name, schema, at, sampling.route)) continue;
     if (!sampling.size.hasOptional && !required.includes(name)) continue;
     made[name] = sampleOf(member, { ...at, names: [...at.names, name] }, sampling);
   }

@@ -164,7 +164,7 @@ function create(caller: RandomCaller): RandomRequest {
   const holder = random.chance(0.15) ? random.pick(plant.of(kind)) : undefined;
   const externalId = holder?.externalId ?? `x ${name}`;
   const links = someLinks(caller, kind);
-  const field = isOfOne(kind) ? "assetId" : kind === "events" ? "items[0].assetIds" : "assetIds";
+  const field = isOfOne(kind) ? "items[0].assetId" : kind === "events" ? "items[0].assetIds" : "assetIds";
   const isHomeless = links.length === 0 && !isUnbounded(rights, kind);
   const isTaken = holder && refused("external-ids-taken", { what: nounOf[kind], externalIds: [externalId] });
   const item = { [memberOf(kind)]: name, externalId, ...linkBody(kind, links) };
