@@ -195,6 +195,25 @@ it("a name that is typed reads one series, not those of all columns again", asyn
   await console.release(page);
 });
 
+it("a series that is created elsewhere with the other kind stops the import before any point", async () => {
+  const { v06 } = console.server.ask;
+  const page = await console.open({ path: "/series/import" });
+  await chooseFile(page, "kinds.csv", "time,kinds.a,B\n2026-01-01T00:00Z,1,2\n");
+  await page.getByLabel("Series of B").fill("kinds.b");
+  await page.getByText("The import creates 2 series.").waitFor();
+  await importButton(page).and(page.locator(":enabled")).waitFor();
+  await v06("POST /timeseries", { items: [{ name: "kinds.b", isString: true }] });
+  await importButton(page).click();
+  await page.getByText("The column B has numbers, and its series kinds.b takes text").waitFor();
+  await page.getByText("The server has confirmed no points.").waitFor();
+  assert.equal((await v06("GET /timeseries?name=kinds.a")).items.length, 0, "created before the refusal");
+  await page.getByText("Exists: text").waitFor();
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByText("Done: 2 points stored").waitFor();
+  assert.deepEqual(await pointsOf("kinds.b"), [[Date.UTC(2026, 0), "2"]]);
+  await console.release(page);
+});
+
 it("an import is cancelled while the server is slow, and continues after that", async () => {
   const page = await console.open({ path: "/series/import" });
   const rows = Array.from({ length: 30_000 }, (_, i) => `${1_700_000_000 + i},${i}`);

@@ -73,13 +73,28 @@ export const usedOf = (choices: readonly ColumnChoice[], timeIndex: number): Col
 
 const itemsPerRequest = 1_000;
 
-/** Creates the series that still do not exist: an interrupted import may have created some of them. */
-export async function createMissing(project: string, { missing }: PointsPlan, signal: AbortSignal) {
-  const names = missing.map(({ name }) => name);
+/**
+ * Creates the series that still do not exist: an interrupted import may have created some of them. Throws if
+ * a series has another kind than in the plan, as one that was created after the page had looked for it.
+ */
+export async function createMissing(project: string, { columns, missing }: PointsPlan, signal: AbortSignal) {
+  const names = columns.map(({ series }) => series.name);
   const found = await findSeries(names, (name) => seriesByNameQuery(project, name).queryFn({ signal }));
+  for (const { index, header, series } of columns) {
+    const { isString = series.isString } = found.get(series.name) ?? {};
+    if (isString !== series.isString) throw new Error(otherKind(header || `column ${index + 1}`, series));
+  }
   const items = missing.filter(({ name }) => !found.get(name));
   for (let at = 0; at < items.length; at += itemsPerRequest)
     await postTimeseries(project, { items: items.slice(at, at + itemsPerRequest) }, { signal });
+}
+
+function otherKind(column: string, { name, isString }: PointsPlan["columns"][number]["series"]): string {
+  const [planned, actual] = isString ? ["text", "numbers"] : ["numbers", "text"];
+  return (
+    `The column ${column} has ${planned}, and its series ${name} takes ${actual}: it was created or ` +
+    "replaced after the file was opened. Check the column before you continue."
+  );
 }
 
 export interface StoredRow {
