@@ -214,6 +214,19 @@ it("a series that is created elsewhere with the other kind stops the import befo
   await console.release(page);
 });
 
+it("equal cells of columns with one header are refused one by one", async () => {
+  const page = await console.open({ path: "/series/import" });
+  await chooseFile(page, "twins.csv", "time,twin,twin\n2026-01-01,x,x\n2026-01-02,y,1\n2026-01-03,1,1\n");
+  await page.getByLabel("Series of twin").last().fill("twin.b");
+  const rows = page.getByRole("table", { name: "Refused cells" }).locator("tbody tr");
+  await page.getByText("3 cells of the first 3 rows cannot be stored").waitFor();
+  assert.equal(await rows.count(), 3);
+  await page.getByLabel("Words for no value").fill("x");
+  await page.getByText("1 cell of the first 3 rows cannot be stored").waitFor();
+  assert.equal(await rows.count(), 1);
+  await console.release(page);
+});
+
 it("an import is cancelled while the server is slow, and continues after that", async () => {
   const page = await console.open({ path: "/series/import" });
   const rows = Array.from({ length: 30_000 }, (_, i) => `${1_700_000_000 + i},${i}`);

@@ -13,7 +13,13 @@ import { TextLink } from "../../ui/text-link.tsx";
 import { ColumnsTable } from "./columns-table.tsx";
 import { ImportRun } from "./import-run.tsx";
 import { type ColumnChoice, choicesOf, findSeries, planOf, usedOf } from "./points-plan.ts";
-import { type Opening, openingOf, type PointsSettings, suggestedSettings } from "./points-settings.ts";
+import {
+  type Opening,
+  openingOf,
+  type PointsSettings,
+  sourceOf,
+  suggestedSettings,
+} from "./points-settings.ts";
 import { SamplePreview } from "./sample-preview.tsx";
 import { SettingsFields } from "./settings-fields.tsx";
 import { type PointsImport, usePointsImport } from "./use-points-import.ts";
@@ -36,8 +42,6 @@ const fileDescription =
   "Choose or drop a CSV file with a line of names, a column of times, and a column for each series. " +
   "Nothing is written before you start.";
 
-const keyOf = (file: File | null) => [file?.name, file?.size, file?.lastModified];
-
 function ChooseFile() {
   const [file, setFile] = useState<File | null>(null);
   const run = usePointsImport();
@@ -47,7 +51,7 @@ function ChooseFile() {
     setFile(chosen);
   };
   const suggested = useQuery({
-    queryKey: ["points import", "settings", ...keyOf(file)],
+    queryKey: ["points import", "settings", ...sourceOf(file)],
     enabled: file !== null,
     gcTime: 0,
     retry: false,
@@ -72,7 +76,7 @@ function ChooseFile() {
       />
       {suggested.error !== null && <Failure problem={suggested.error} />}
       {file && suggested.data && (
-        <FileSettings key={keyOf(file).join(" ")} file={file} suggested={suggested.data} run={run} />
+        <FileSettings key={sourceOf(file).join(" ")} file={file} suggested={suggested.data} run={run} />
       )}
     </Stack>
   );
@@ -88,7 +92,7 @@ function FileSettings({ file, suggested, run }: FileSettingsProps) {
   const [settings, setSettings] = useState(suggested);
   const { encoding, delimiter } = settings;
   const opening = useQuery({
-    queryKey: ["points import", "opening", ...keyOf(file), encoding, delimiter],
+    queryKey: ["points import", "opening", ...sourceOf(file, { encoding, delimiter })],
     gcTime: 0,
     retry: false,
     placeholderData: keepPreviousData,

@@ -115,7 +115,7 @@ const rowsShownMax = 8;
 /** The first rows as they will be stored, and the refused cells of all rows of the opening. */
 export async function sampleOf(
   { rows }: Opening,
-  plan: PointsPlan,
+  plan: BatchPlan,
   settings: PointsSettings,
 ): Promise<Sample> {
   const refused: Refusal[] = [];
@@ -125,7 +125,7 @@ export async function sampleOf(
   return { stored, refused, rowCount: rows.length };
 }
 
-async function storedRow(row: Row, plan: PointsPlan, settings: PointsSettings): Promise<StoredRow> {
+async function storedRow(row: Row, plan: BatchPlan, settings: PointsSettings): Promise<StoredRow> {
   for await (const { body } of batchesOf(asStream([row]), plan, batchSettings(settings))) {
     if (body === "") break;
     const { items } = JSON.parse(body) as Body;

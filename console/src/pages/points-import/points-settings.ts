@@ -23,10 +23,17 @@ export interface PointsSettings extends CsvFormat {
 }
 
 export interface Opening {
+  /** The file and how it was read, as the key of a query: the rows would take long to compare. */
+  readonly source: readonly unknown[];
   readonly header: Row;
   /** The first rows of values. */
   readonly rows: readonly Row[];
 }
+
+export const sourceOf = (file: File | null, format?: CsvFormat): readonly unknown[] => [
+  ...[file?.name, file?.size, file?.lastModified],
+  ...(format ? [format.encoding, format.delimiter] : []),
+];
 
 /** Rows of the preview that are checked. */
 const openingRowsMax = 1_000;
@@ -36,7 +43,7 @@ export async function openingOf(file: File, format: CsvFormat): Promise<Opening>
   for await (const row of rowsOf(file, format)) if (read.push(row) > openingRowsMax) break;
   const [header, ...rows] = read;
   if (!header) throw new Error("The file is empty. It needs a line with the names of its columns.");
-  return { header, rows };
+  return { source: sourceOf(file, format), header, rows };
 }
 
 /** The settings that the first rows of the file suggest. */

@@ -1,7 +1,7 @@
 // The first rows of the file as they will be stored, and the cells of its beginning that are refused.
 import { Card, Stack, Table, Text } from "@mantine/core";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import type { Refusal } from "../../../../src/import/batches.ts";
+import type { BatchPlan, Refusal } from "../../../../src/import/batches.ts";
 import { countOf, countText, timeText } from "../../lib/format.ts";
 import { type PointsPlan, type Sample, sampleOf } from "./points-plan.ts";
 import type { Opening, PointsSettings } from "./points-settings.ts";
@@ -17,11 +17,12 @@ interface SamplePreviewProps {
 const refusedPreviewMax = 20;
 
 export function SamplePreview({ opening, plan, settings, hasRefused }: SamplePreviewProps) {
+  const read = unnamed(plan);
   const { data: sample } = useQuery({
-    queryKey: ["points import", "sample", opening, plan, settings],
+    queryKey: ["points import", "sample", ...opening.source, read, settings],
     gcTime: 0,
     placeholderData: keepPreviousData,
-    queryFn: () => sampleOf(opening, plan, settings),
+    queryFn: () => sampleOf(opening, read, settings),
   });
   if (!sample) return null;
   const { refused, rowCount } = sample;
@@ -43,6 +44,15 @@ export function SamplePreview({ opening, plan, settings, hasRefused }: SamplePre
     </Stack>
   );
 }
+
+/** The plan with numbers for the names of series: a typed letter of a name does not read the rows again. */
+const unnamed = ({ header, timeIndex, timeFormat, columns }: PointsPlan): BatchPlan => ({
+  ...{ header, timeIndex, timeFormat },
+  columns: columns.map(({ series, ...column }) => ({
+    ...column,
+    series: { name: String(column.index), isString: series.isString },
+  })),
+});
 
 const StoredRows = ({ sample, plan }: { readonly sample: Sample; readonly plan: PointsPlan }) => (
   <Table.ScrollContainer minWidth={0} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
@@ -96,8 +106,9 @@ export const RefusedCells = ({ refused, total }: RefusedCellsProps) => (
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {refused.map(({ line, column, value, reason }) => (
-            <Table.Tr key={`${line} ${column} ${value}`}>
+          {refused.map(({ line, column, value, reason }, position) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: columns of one header may have the same cell.
+            <Table.Tr key={position}>
               <Table.Td>{line}</Table.Td>
               <Table.Td>{column}</Table.Td>
               <Table.Td>{value.slice(0, 80)}</Table.Td>
