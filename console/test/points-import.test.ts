@@ -261,7 +261,18 @@ it("nothing of a file with a byte of another encoding is stored", async () => {
     "mixed.csv",
     Buffer.concat([Buffer.from(`time,mixed.a\n${rows}`), Buffer.from([0xe4])]),
   );
+  await importButton(page).and(page.locator(":enabled")).waitFor();
+  await page.evaluate(`(() => {
+    const { arrayBuffer } = Blob.prototype;
+    const released = new Promise((resolve) => (window.releaseFile = resolve));
+    Blob.prototype.arrayBuffer = async function () {
+      await released;
+      return arrayBuffer.call(this);
+    };
+  })()`);
   await importButton(page).click();
+  await page.getByText("Before the import: checks that the file is utf-8").waitFor();
+  await page.evaluate("window.releaseFile()");
   await page
     .getByText("mixed.csv has bytes that are not utf-8. The server has confirmed no points.")
     .waitFor();

@@ -45,12 +45,13 @@ export async function* rowsOf(
 export async function requireEncoding(
   file: File,
   { encoding }: CsvFormat,
-  signal: AbortSignal,
+  { signal, onRead }: { readonly signal: AbortSignal; onRead(bytes: number): void },
 ): Promise<void> {
   const decode = decoderOf(file, encoding);
   for (let start = 0; start < file.size; start += checkedBytes) {
     signal.throwIfAborted();
     const endBytes = Math.min(start + checkedBytes, file.size);
+    onRead(start);
     decode(await file.slice(start, endBytes).arrayBuffer(), endBytes === file.size);
   }
 }

@@ -6,6 +6,7 @@ import { type Batch, batchesOf, type Refusal } from "../../../../src/import/batc
 import { load } from "../../../../src/import/load.ts";
 import type { Row } from "../../../../src/import/row.ts";
 import { defaults } from "../../api/generated.ts";
+import { bytesText } from "../../lib/format.ts";
 import { waitingText, withRetries } from "../../uploads/transfer.ts";
 import { warnBeforeUnload } from "../../uploads/warn-before-unload.ts";
 import { createMissing, type PointsPlan } from "./points-plan.ts";
@@ -53,11 +54,16 @@ export function usePointsImport() {
   const run = async (job: ImportJob, from: ImportState) => {
     controller.current = new AbortController();
     const { signal } = controller.current;
+    const change: Loading["onState"] = (part) => setState((now) => ({ ...now, ...part(now) }));
     setState({ ...from, status: "running", isCheck: job.isCheck, problem: undefined });
     try {
-      if (!job.isCheck && from.line === 0) await requireEncoding(job.file, job.settings, signal);
+      if (!job.isCheck && from.line === 0) {
+        const onRead = (bytes: number) => change(() => ({ waiting: encodingText(job, bytes) }));
+        await requireEncoding(job.file, job.settings, { signal, onRead });
+        change(() => ({ waiting: undefined }));
+      }
       if (!job.isCheck) await createMissing(job.project, job.plan, signal);
-      await loadFrom(job, { from, signal, onState: (part) => setState((now) => ({ ...now, ...part(now) })) });
+      await loadFrom(job, { from, signal, onState: change });
       signal.throwIfAborted();
       setState((now) => ({ ...now, status: "done", waiting: undefined }));
     } catch (problem) {
@@ -77,6 +83,10 @@ export function usePointsImport() {
 }
 
 export type PointsImport = ReturnType<typeof usePointsImport>;
+
+const encodingText = ({ file, settings }: ImportJob, bytes: number): string =>
+  `Before the import: checks that the file is ${settings.encoding}, ` +
+  `${bytesText(bytes)} of ${bytesText(file.size)}`;
 
 interface Loading {
   readonly from: ImportState;
