@@ -238,7 +238,8 @@ async function attemptBy(
   } catch (problem) {
     if (problem instanceof NotOfRows) throw problem.cause;
     // A full disk or a catalog that is away is no fault of a row: a run that skips would leave the rows out.
-    if (problem instanceof Failure && problem.status < 500) return problem;
+    if (problem instanceof Failure && problem.status >= 500) throw problem;
+    if (problem instanceof Failure) return problem;
     if (violation) return fail("transformation-row-taken", { columns: violation.columns });
     if (!(problem instanceof RolledBack)) throw problem;
   }
