@@ -21,6 +21,9 @@ const files = [
   "src/rest/two-names.api.test.ts",
 ];
 
+/** The tests take 20 s; a child that hangs must not hang `npm test`. */
+const childMsMax = 300_000;
+
 const needsServices = "a cursor of one project serves no other";
 
 test("what API tests find in the sources, they find in the bundle", { skip }, async () => {
@@ -32,6 +35,7 @@ test("what API tests find in the sources, they find in the bundle", { skip }, as
     {
       env: { ...environment, TEST_SERVER: "bundle" },
       stdio: ["ignore", "pipe", "inherit"],
+      ...{ timeout: childMsMax, killSignal: "SIGKILL" },
     },
   );
   let output = "";
