@@ -11,6 +11,7 @@ import { freePort } from "../test/support/free-port.ts";
 import { type App, openApp } from "./app.ts";
 import { StartRefused } from "./data-folder.ts";
 import { realSystem } from "./lib/system.ts";
+import { limits } from "./limits.ts";
 
 const good = temporaryFolder();
 const at = (data: string, chosen: { port?: number; project?: string; adminKey?: string } = {}) => {
@@ -59,13 +60,43 @@ function slowDown({ services: { catalog } }: App): void {
   });
 }
 
+/** Holds each write to the catalog until `release`, as a database does that does not respond. */
+function holdWrites({ services: { catalog } }: App) {
+  const [first, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const write = catalog.write.bind(catalog);
+  Object.assign(catalog, {
+    write: async (...work: Parameters<typeof write>) => {
+      first.resolve();
+      await released.promise;
+      return write(...work);
+    },
+  });
+  return { isHeld: first.promise, release: released.resolve };
+}
+
 test("a close during the start completes it first", async () => {
   const app = await at(temporaryFolder());
-  slowDown(app);
+  const { isHeld, release } = holdWrites(app);
   const starting = app.listen();
-  await setTimeout(50);
-  await app.close();
+  await isHeld;
+  const closing = app.close();
+  release();
+  await closing;
   assert.match((await starting).newKey!, /^mr_/);
+});
+
+test("a close waits a bounded time for a start that does not end", async (t) => {
+  const app = await at(temporaryFolder());
+  const { isHeld, release } = holdWrites(app);
+  const starting = app.listen();
+  await isHeld;
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const closing = app.close();
+  t.mock.timers.tick(limits.shutdownMsMax);
+  t.mock.timers.reset();
+  await closing;
+  release();
+  await assert.rejects(starting);
 });
 
 for (const [mode, data, project] of [

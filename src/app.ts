@@ -51,7 +51,7 @@ import { LruCache } from "./lib/lru-cache.ts";
 import { RunningJobs } from "./lib/running-jobs.ts";
 import type { System } from "./lib/system.ts";
 import { limits } from "./limits.ts";
-import { closeWithin, listenAt } from "./listening.ts";
+import { closeWithin, endedWithin, listenAt } from "./listening.ts";
 import { type HostedModels, openModelHosting } from "./model-hosting.ts";
 import { pageBuffers } from "./odata/service.ts";
 import { ensureOwnProject, type FirstAccess } from "./own-project.ts";
@@ -90,7 +90,7 @@ export interface App {
   listen(options?: ListenOptions): Promise<Started>;
   /** Resolves when all front threads serve; after `listen`. */
   readonly frontStarted: Promise<void>;
-  /** Completes a start that has begun and accepted requests, then closes everything. */
+  /** Waits for a start that has begun, and for accepted requests, a bounded time; then closes everything. */
   close(): Promise<void>;
 }
 
@@ -216,8 +216,8 @@ function appOf(
       return front?.started ?? Promise.resolve();
     },
     close: async () => {
-      // A start uses what is closed here, and returns the only copy of a new key.
-      await starting?.catch(() => {});
+      // A start uses what is closed here, and returns the only copy of a new key. It may wait for a database.
+      if (starting) await endedWithin(starting, limits.shutdownMsMax);
       const untilMs = performance.now() + (heldRequests.isReleased ? limits.shutdownMsMax : 0);
       const leftMs = () => Math.max(0, untilMs - performance.now());
       await services.lease.retire();

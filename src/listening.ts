@@ -117,6 +117,14 @@ const listenAdvice: Readonly<Record<string, string>> = {
 
 const closeIdleEveryMs = 20;
 
+/** Waits until the work has ended or failed, but not longer than `milliseconds`. */
+export async function endedWithin(work: Promise<unknown>, milliseconds: number): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, milliseconds);
+  await Promise.race([work.catch(() => {}), late.promise]);
+  clearTimeout(timer);
+}
+
 /** Stops accepting and waits for requests in progress, but not longer than `milliseconds`. */
 export async function closeWithin(http: FastifyInstance, milliseconds: number): Promise<void> {
   // Without this, a client that keeps its connection alive after its last response would keep the server

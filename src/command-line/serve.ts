@@ -66,10 +66,11 @@ ${settingLines.join("\n")}`,
       );
     };
     process.on("SIGTERM", stop).on("SIGINT", stop);
-    const started = await listenOrClose(app);
+    const started = await listenOrClose(app, () => stopping);
+    if (!started) return 0;
     setTimeout(limitHeapGrowth, limitHeapAfterMs).unref();
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
-    const demo = values.demo ? await loadDemoPlant(app.services, { ...started, settings }) : {};
+    const demo = values.demo && !stopping ? await loadDemoPlant(app.services, { ...started, settings }) : {};
     const command = commandFor(settings, started.baseUrl);
     console.log(report({ ...started, ...demo }, settings, command));
     if (settings.connectors !== undefined && !stopping)
@@ -98,10 +99,12 @@ function superviseConnectors(folder: string, address: string, log: Logger): Asyn
   });
 }
 
-async function listenOrClose(app: App): Promise<Started> {
+/** Returns undefined if a stop has closed the application before its start was complete. */
+async function listenOrClose(app: App, isStopping: () => boolean): Promise<Started | undefined> {
   try {
     return await app.listen({ warmsUp: true });
   } catch (problem) {
+    if (isStopping()) return undefined;
     await app.close();
     throw problem;
   }

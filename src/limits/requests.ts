@@ -182,7 +182,11 @@ export const requestsLimits = {
     "ms",
     "The time a client may take to send a request. Then it is refused with 408.",
   ),
-  shutdownMsMax: limit(10_000, "ms", "The time that active requests have to finish after SIGTERM."),
+  shutdownMsMax: limit(
+    10_000,
+    "ms",
+    "The time that a start, and then active requests, have to finish after SIGTERM.",
+  ),
   staticFileBytesMax: limit(
     16 * 2 ** 20,
     "bytes",
