@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { type Fault, type Passed, withFaults } from "../../test/support/faulty-proxy.ts";
 import { temporaryFolder } from "../../test/support/folder.ts";
 import { idsOf, startTestServer, type TestServer } from "../../test/support/server.ts";
-import { Connection } from "../client/connection.ts";
+import { Connection, ServerProblem } from "../client/connection.ts";
 import { Destination } from "./destination.ts";
 import { ForwardBuffer } from "./forward-buffer.ts";
 import { Forwarder } from "./forwarder.ts";
@@ -123,4 +123,22 @@ test("an invalid series below new assets is refused, and the next one is written
   ];
   const { counts } = await forwarded(plant, series);
   assert.deepEqual(counts, { written: 1, refused: 1, waiting: 0 });
+});
+
+test("the points stay if an asset is deleted each time before its children are listed", async () => {
+  const unknown = (name: string, status: number) =>
+    new ServerProblem("unknown", { status, error: { code: status, notFound: [name] } });
+  const json = async (_method: string, path: string) => {
+    if (path.startsWith("assets/children")) throw unknown("7", 404);
+    if (path.startsWith("assets/")) return {};
+    throw unknown("new", 404);
+  };
+  const connection = { json, pathOf: (resource: string) => resource } as unknown as Connection;
+  const below = { name: "test", prefix: "", asset: 1, createSeries: true, createAssets: true };
+  const series = { name: "new", assetPath: ["line"] };
+  const batch = [{ series, times: Float64Array.of(1), values: Float64Array.of(1) }];
+  await assert.rejects(new Destination(connection, below).insert(batch), (problem: ServerProblem) => {
+    assert.deepEqual([problem.status, problem.error], [undefined, {}], "it is not about records");
+    return true;
+  });
 });

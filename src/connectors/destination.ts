@@ -47,7 +47,7 @@ export async function requireAsset(connection: Connection, asset: number | undef
 }
 
 /** Of items: the cause may be an item, or a missing asset that it goes below. */
-const isRefusal = (problem: unknown): boolean =>
+const isRefusal = (problem: unknown): problem is ServerProblem =>
   problem instanceof ServerProblem && (problem.status === 400 || problem.status === 404);
 
 export class Destination {
@@ -165,7 +165,9 @@ export class Destination {
       } catch (problem) {
         if (!isRefusal(problem)) throw problem;
         await requireAsset(this.#connection, this.#options.asset);
-        if (isRepeated || this.#assets.size === 0) throw problem;
+        if (isRepeated || this.#assets.size === 0)
+          // Only an asset can be missing here, which was just deleted: no record is at fault.
+          throw problem.status === 404 ? new ServerProblem(problem.message) : problem;
         // An asset that is still being created would be created twice.
         await Promise.allSettled(this.#assets.values());
         this.#assets.clear();
