@@ -27,7 +27,7 @@ import { S3Place } from "./s3-place.ts";
 
 const store = await testS3();
 /** Long enough for a busy machine, because a lock counts as lost after a third of it. */
-const termMs = 9_000;
+const termMs = 30_000;
 
 const s3At = (setting: S3Setting, options = { termMs }) => S3Place.open(setting, "s3://test", options);
 
