@@ -72,7 +72,9 @@ const declarations: readonly Sample[] = [
   }),
 ];
 
-/** Later rounds write later points. Reads are first: after a write, other code reads what is in memory. */
+/**
+ * Each round writes newer points. Reads come first: later ones find these points in memory, by other code.
+ */
 function samplesOf(round: number): readonly Sample[] {
   const range = `start=${startMs}&end=${endMs}`;
   const window = { start: startMs, end: endMs };

@@ -216,7 +216,8 @@ function appOf(
       return front?.started ?? Promise.resolve();
     },
     close: async () => {
-      // A start uses what is closed here, and returns the only copy of a new key. It may wait for a database.
+      // The start needs the stores that are closed below, and returns a new key, which is stored nowhere
+      // else.
       if (starting) await endedWithin(starting, limits.shutdownMsMax);
       const untilMs = performance.now() + (heldRequests.isReleased ? limits.shutdownMsMax : 0);
       const leftMs = () => Math.max(0, untilMs - performance.now());

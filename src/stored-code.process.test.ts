@@ -1,5 +1,5 @@
 // The server with the bundle of `npm run build`: its threads store their compiled code, and use it later. It
-// refuses what the server from the sources refuses.
+// refuses the same requests as a server that runs from the sources.
 import assert from "node:assert/strict";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, sep } from "node:path";

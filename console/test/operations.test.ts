@@ -55,7 +55,7 @@ const withBackups = {
 
 describe("the page of operations", () => {
   it("shows that everything works, and figures that follow the requests", async () => {
-    // Power Query sends such requests to learn what the server computes: no error of the server.
+    // A 501 is no fault of the server: Power Query tests with such requests which functions it has.
     const { baseUrl, project, key } = console.server;
     const unsupported = `${baseUrl}/odata/v1/projects/${project}/Timeseries?$orderby=Name`;
     assert.equal((await fetch(unsupported, { headers: { "api-key": key } })).status, 501);

@@ -1,4 +1,5 @@
-// The names of series from topics: what a topic lacks is refused, as different values would share a series.
+// The names of series from topics. A topic without a level of the template is refused: several would share
+// one series.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SourceRecords } from "../records.ts";
