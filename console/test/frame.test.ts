@@ -151,10 +151,17 @@ describe("the frame", () => {
   it("opens nothing when the text changes after Enter", async () => {
     const page = await console.open();
     const input = await openPalette(page);
+    // A fast answer would open its first hit before the text changes.
+    const held = Promise.withResolvers<void>();
+    await page.route(/timeseries\/search.*FT-1042/, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
     await page.keyboard.type("FT-1042");
     await page.keyboard.press("Enter");
     // As a paste by the mouse does.
     await input.fill("FT-1043");
+    held.resolve();
     await page.getByText("23-FT-1043").waitFor();
     await page.waitForTimeout(300);
     assert.equal(new URL(page.url()).pathname, "/");
