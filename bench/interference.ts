@@ -19,9 +19,9 @@ export const quickInterference: InterferenceScale = { seconds: 3 };
 
 const seriesCount = 50;
 /**
- * The load has 2.5 M points a set and must not end before the measurement: this is enough for 10 M points/s.
+ * The load has 2.5 M points a set and must not end before the measurement: this is enough for 25 M points/s.
  */
-const setsPerSecond = 4;
+const setsPerSecond = 10;
 /** Between two small requests, so that they do not become a load of their own. */
 const pauseMs = 2;
 
