@@ -138,6 +138,22 @@ describe("the programs of the connect page work as they are", () => {
 });
 
 describe("keys, rights and looks", () => {
+  it("shows commands for PowerShell, with the key", async () => {
+    const page = await openWithKey("csv", "import from Windows");
+    const key = await page.getByRole("textbox", { name: "Key of import from Windows" }).inputValue();
+    await page.getByText("Windows", { exact: true }).click();
+    const usual = await codeOf(page, "Import a file");
+    assert.ok(usual.includes(`$env:MILLRACE_KEY = '${key}'\nnpx millrace import csv`), usual);
+    await page.getByRole("tab", { name: "curl" }).click();
+    const read = await codeOf(page, "Read values");
+    assert.ok(read.startsWith("curl.exe -H 'api-key: "), read);
+    assert.ok(read.includes(encodeURIComponent(series).replaceAll("'", "''")), read);
+    const write = await codeOf(page, "Write a value");
+    assert.match(write, /^Invoke-RestMethod -Method Post [\s\S]* -Body \('{"items":/);
+    await assertAccessible(page);
+    await console.release(page);
+  });
+
   it("shows no key before one is made, nor after a reload", async () => {
     const page = await openWithKey("curl", "once");
     const key = await page.getByRole("textbox", { name: "Key of once" }).inputValue();

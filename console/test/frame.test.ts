@@ -151,7 +151,7 @@ describe("the frame", () => {
   it("opens nothing when the text changes after Enter", async () => {
     const page = await console.open();
     const input = await openPalette(page);
-    // A fast answer would open its first hit before the text changes.
+    // A fast response would open its first hit before the text changes.
     const held = Promise.withResolvers<void>();
     await page.route(/timeseries\/search.*FT-1042/, async (route) => {
       await held.promise;

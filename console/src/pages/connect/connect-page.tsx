@@ -1,6 +1,6 @@
 // Connects other tools to this server: the connectors, and steps and programs that work as they are, with a
 // new key if wanted.
-import { Button, Card, Group, Stack, Tabs, Text, Title } from "@mantine/core";
+import { Button, Card, Group, SegmentedControl, Stack, Tabs, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { Braces, KeyRound } from "lucide-react";
@@ -17,6 +17,7 @@ import { ConnectKey, type NewConnectKey, useMayCreateKeys } from "./connect-key.
 import { Connectors } from "./connectors.tsx";
 import { guides } from "./guides.ts";
 import { type Tool, tools } from "./search.ts";
+import { type ShellName, shellLabels, usualShell } from "./shells.ts";
 
 const placeholderKey = "mr_...";
 const placeholderSeries = "name.of.a.series";
@@ -29,6 +30,7 @@ export function ConnectPage() {
   const { tool = "powerbi" } = useSearch({ from: "/frame/connect" });
   const navigate = useNavigate({ from: "/connect" });
   const [newKeys, setNewKeys] = useState<NewKeys>({});
+  const [shell, setShell] = useState(usualShell);
   const use: Use = tool === "connector" || tool === "csv" ? tool : "read";
   const newKey = newKeys[use];
   const open = (value: string | null) => {
@@ -61,7 +63,7 @@ export function ConnectPage() {
         <Tabs.Panel value={tool} pt="md">
           <Stack maw={860}>
             <KeyPart {...{ tool, newKey }} onCreated={(key) => setNewKeys({ ...newKeys, [use]: key })} />
-            <GuideSteps newKey={newKey} />
+            <GuideSteps newKey={newKey} shell={shell} onShell={setShell} />
           </Stack>
         </Tabs.Panel>
       </Tabs>
@@ -112,7 +114,13 @@ function KeyPart({ tool, newKey, onCreated }: KeyPartProps) {
   );
 }
 
-function GuideSteps({ newKey }: { newKey: NewConnectKey | undefined }) {
+interface GuideStepsProps {
+  readonly newKey: NewConnectKey | undefined;
+  readonly shell: ShellName;
+  onShell(shell: ShellName): void;
+}
+
+function GuideSteps({ newKey, shell, onShell }: GuideStepsProps) {
   const project = useProject();
   const { tool = "powerbi" } = useSearch({ from: "/frame/connect" });
   const { data: series } = useQuery({
@@ -124,6 +132,7 @@ function GuideSteps({ newKey }: { newKey: NewConnectKey | undefined }) {
     ...{ project, series: series ?? placeholderSeries, key: newKey?.value ?? placeholderKey },
     ...(newKey?.asset !== undefined && { asset: newKey.asset }),
   };
+  const steps = guides[tool].steps(context);
   return (
     <>
       {tool === "csv" && (
@@ -134,15 +143,27 @@ function GuideSteps({ newKey }: { newKey: NewConnectKey | undefined }) {
           , or with commands, which need no open window:
         </Text>
       )}
-      {guides[tool].steps(context).map((step) =>
-        "code" in step ? (
-          <CodeBlock key={step.label} {...step} />
-        ) : (
-          <Text key={step.text} size="sm">
-            {step.text}
-          </Text>
-        ),
+      {steps.some((step) => "sh" in step) && (
+        <SegmentedControl
+          aria-label="Commands for"
+          size="xs"
+          className={classes["shells"]}
+          data={Object.entries(shellLabels).map(([value, label]) => ({ value, label }))}
+          value={shell}
+          onChange={(value) => onShell(value as ShellName)}
+        />
       )}
+      {steps.map((step) => {
+        if ("text" in step)
+          return (
+            <Text key={step.text} size="sm">
+              {step.text}
+            </Text>
+          );
+        if ("code" in step) return <CodeBlock key={step.label} {...step} />;
+        const language = shell === "sh" ? "shell" : "PowerShell";
+        return <CodeBlock key={step.label} label={step.label} language={language} code={step[shell]} />;
+      })}
     </>
   );
 }

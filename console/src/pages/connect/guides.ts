@@ -1,6 +1,7 @@
 // Steps and programs that connect a tool to this server, with its address, project and a series of it.
 import { baseUrl } from "../../api/base.ts";
 import type { Tool } from "./search.ts";
+import { type Command, commandOf } from "./shells.ts";
 
 export interface GuideContext {
   readonly project: string;
@@ -15,7 +16,8 @@ export interface GuideContext {
 export type GuideStep =
   | { readonly text: string }
   /** `label` names the copied example; `language` is shown beside it. */
-  | { readonly label: string; readonly language: string; readonly code: string };
+  | { readonly label: string; readonly language: string; readonly code: string }
+  | Command;
 
 export interface Guide {
   readonly label: string;
@@ -33,17 +35,6 @@ const writeText =
 const restUrl = (project: string): string => `${baseUrl()}/api/0.6/projects/${encodeURIComponent(project)}`;
 
 const odataUrl = (project: string): string => `${baseUrl()}/odata/v1/projects/${encodeURIComponent(project)}`;
-
-/** A command that reads an address, or sends a body, which is quoted already, to it. */
-const curlOf = (key: string, url: string, body?: string): string =>
-  [
-    `curl -H ${shellText(`api-key: ${key}`)}`,
-    shellText(url),
-    ...(body === undefined ? [] : ["-H 'content-type: application/json'", `-d ${body}`]),
-  ].join(" \\\n  ");
-
-/** Single quotes of a shell. */
-const shellText = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** A string of JavaScript and of Python: JSON is a subset of both. */
 const codeText = (text: string): string => JSON.stringify(text);
@@ -224,40 +215,33 @@ await call("/timeseries/data/${ownSeries}", { items: [{ timestamp: Date.now(), v
 }
 
 function curl({ project, series, key }: GuideContext): GuideStep[] {
-  const data = `${restUrl(project)}/timeseries/data/${encodeURIComponent(series)}`;
+  const api = restUrl(project);
+  const data = `${api}/timeseries/data/${encodeURIComponent(series)}`;
+  const hourly = "start=1d-ago&aggregates=average&granularity=1h";
   return [
     { text: "The first ten time series:" },
-    {
-      ...{ label: "List time series", language: "shell" },
-      code: curlOf(key, `${restUrl(project)}/timeseries?limit=10`),
-    },
+    commandOf("List time series", (shell) => shell.get({ key, url: `${api}/timeseries?limit=10` })),
     { text: "The hourly averages of the last day:" },
-    {
-      ...{ label: "Read values", language: "shell" },
-      code: curlOf(key, `${data}?start=1d-ago&aggregates=average&granularity=1h`),
-    },
+    commandOf("Read values", (shell) => shell.get({ key, url: `${data}?${hourly}` })),
     {
       text:
         `Create a series “${ownSeries}” once, then write values to it. The account of the key needs the ` +
         "right to change time series:",
     },
-    {
-      ...{ label: "Create a series", language: "shell" },
-      code: curlOf(key, `${restUrl(project)}/timeseries`, `'{"items":[{"name":"${ownSeries}"}]}'`),
-    },
-    {
-      ...{ label: "Write a value", language: "shell" },
-      code: curlOf(
-        key,
-        `${restUrl(project)}/timeseries/data/${ownSeries}`,
-        '"{\\"items\\":[{\\"timestamp\\":$(date +%s)000,\\"value\\":42.0}]}"',
-      ),
-    },
+    commandOf("Create a series", (shell) => {
+      const body = shell.quoted(`{"items":[{"name":"${ownSeries}"}]}`);
+      return shell.post({ key, url: `${api}/timeseries`, body });
+    }),
+    commandOf("Write a value", (shell) => {
+      const body = shell.aroundNow('{"items":[{"timestamp":', ',"value":42.0}]}');
+      return shell.post({ key, url: `${api}/timeseries/data/${ownSeries}`, body });
+    }),
   ];
 }
 
 function odata({ project, series, key }: GuideContext): GuideStep[] {
   const filter = encodeURIComponent(`Name eq '${series.replaceAll("'", "''")}'`);
+  const root = odataUrl(project);
   const start = "2026-01-01T00:00:00Z";
   const aggregate =
     `TimeseriesAggregate(Tags='${encodeURIComponent(series.replaceAll("'", "''"))}',` +
@@ -270,19 +254,12 @@ function odata({ project, series, key }: GuideContext): GuideStep[] {
         "It signs in with Basic, where the password is the API key, or with the header api-key. " +
         "The description of all tables:",
     },
-    {
-      ...{ label: "Metadata", language: "shell" },
-      code: curlOf(key, `${odataUrl(project)}/$metadata`),
-    },
+    commandOf("Metadata", (shell) => shell.get({ key, url: `${root}/$metadata` })),
     { text: "One time series, and its daily aggregates:" },
-    {
-      ...{ label: "One row", language: "shell" },
-      code: curlOf(key, `${odataUrl(project)}/Timeseries?$filter=${filter}&$select=Id,Name,Unit`),
-    },
-    {
-      ...{ label: "Aggregates", language: "shell" },
-      code: curlOf(key, `${odataUrl(project)}/${aggregate}`),
-    },
+    commandOf("One row", (shell) =>
+      shell.get({ key, url: `${root}/Timeseries?$filter=${filter}&$select=Id,Name,Unit` }),
+    ),
+    commandOf("Aggregates", (shell) => shell.get({ key, url: `${root}/${aggregate}` })),
   ];
 }
 
@@ -298,19 +275,21 @@ function csv({ key }: GuideContext): GuideStep[] {
         "Run these commands on the machine that has the file, in the folder of Millrace. The first " +
         "import checks the whole file and writes nothing. The second one creates missing series.",
     },
-    {
-      ...{ label: "Import a file", language: "shell" },
-      code: `export MILLRACE_SERVER=${shellText(baseUrl())}
-export MILLRACE_KEY=${shellText(key)}
-npx millrace import csv plant.csv --dry-run
-npx millrace import csv plant.csv`,
-    },
+    commandOf("Import a file", (shell) =>
+      [
+        shell.setting("MILLRACE_SERVER", baseUrl()),
+        shell.setting("MILLRACE_KEY", key),
+        "npx millrace import csv plant.csv --dry-run",
+        "npx millrace import csv plant.csv",
+      ].join("\n"),
+    ),
     { text: "For a file with semicolons, decimal commas and local times, say so:" },
-    {
-      ...{ label: "A file of Excel", language: "shell" },
-      code: `npx millrace import csv plant.csv --decimal-comma \\
-  --time-format "dd.MM.yyyy HH:mm" --time-zone ${shellText(localZone())}`,
-    },
+    commandOf("A file of Excel", (shell) =>
+      shell.inLines(
+        "npx millrace import csv plant.csv --decimal-comma",
+        `--time-format ${shell.quoted("dd.MM.yyyy HH:mm")} --time-zone ${shell.quoted(localZone())}`,
+      ),
+    ),
     {
       text:
         "npx millrace import csv --help lists all options, docs/import.md describes them. Events and raw " +
@@ -354,11 +333,12 @@ destination:
     {
       text: "Set the key as a variable of the environment, check both connections, and start it:",
     },
-    {
-      ...{ label: "Start the connector", language: "shell" },
-      code: `export MILLRACE_KEY=${shellText(key)}
-npx millrace connect plant.yaml check
-npx millrace connect plant.yaml`,
-    },
+    commandOf("Start the connector", (shell) =>
+      [
+        shell.setting("MILLRACE_KEY", key),
+        "npx millrace connect plant.yaml check",
+        "npx millrace connect plant.yaml",
+      ].join("\n"),
+    ),
   ];
 }
