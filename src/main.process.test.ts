@@ -303,6 +303,25 @@ test("SIGTERM finishes a request whose body is still on its way, and accepts no 
   );
 });
 
+test("a second signal ends a stop that waits, unless it is the first one again", async () => {
+  const { baseUrl, output, child, ended } = await serveMillrace(withFront, folder);
+  const headers = { "api-key": keyIn(output())!, "content-length": 100, expect: "100-continue" };
+  const sent = request(`${baseUrl}/api/0.5/projects/default/assets`, { method: "POST", headers });
+  sent.on("error", () => {});
+  const isWaiting = once(sent, "continue");
+  sent.flushHeaders();
+  await isWaiting;
+  child.kill("SIGINT");
+  child.kill("SIGINT");
+  while (await isReached(baseUrl)) await delay(20);
+  await delay(1_100);
+  assert.equal(child.exitCode, null);
+  const signalled = performance.now();
+  child.kill("SIGINT");
+  assert.equal((await ended).status, 1);
+  assert.ok(performance.now() - signalled < limits.shutdownMsMax / 2);
+});
+
 test("SIGTERM lets a large response in progress complete", async () => {
   const { baseUrl, output, child, ended } = await serveMillrace(withFront, folder);
   const ask = (path: string, body: unknown) =>

@@ -25,6 +25,9 @@ const settingLines = Object.entries(described).map(
 /** After the start: front threads and first requests still load modules of Node. */
 const limitHeapAfterMs = 2_000;
 
+/** Within this time, the same signal comes twice: from the terminal, and from npm, which passes it on. */
+const repeatedSignalMs = 1_000;
+
 export const serve: Command = {
   usage: `Usage: millrace serve [--demo]
 
@@ -47,37 +50,54 @@ ${settingLines.join("\n")}`,
     const tracing = await openTracing(process.env, log);
     const app = await openWhileLoading(settings, log, tracing);
     let connectors: AsyncDisposable | undefined;
-    let stopping = false;
-    const stop = (signal: NodeJS.Signals) => {
-      if (stopping) return;
-      stopping = true;
-      log.info({ signal }, "Stopping");
-      // Connectors send their last records to the server.
-      const stopped = (async () => {
+    const isStopping = stopOnSignal(log, async () => {
+      try {
+        // Connectors send their last records to the server.
         await connectors?.[Symbol.asyncDispose]();
         await app.close();
-      })().finally(() => tracing.close());
-      stopped.then(
-        () => process.exit(0),
-        (problem: unknown) => {
-          log.fatal({ err: problem }, "Could not stop in order");
-          process.exit(1);
-        },
-      );
-    };
-    process.on("SIGTERM", stop).on("SIGINT", stop);
-    const started = await listenOrClose(app, () => stopping);
+      } finally {
+        await tracing.close();
+      }
+    });
+    const started = await listenOrClose(app, isStopping);
     if (!started) return 0;
     setTimeout(limitHeapGrowth, limitHeapAfterMs).unref();
     flushCompileCache(); // Now, because a killed process would leave no cache for the next start.
-    const demo = values.demo && !stopping ? await loadDemoPlant(app.services, { ...started, settings }) : {};
+    const demo =
+      values.demo && !isStopping() ? await loadDemoPlant(app.services, { ...started, settings }) : {};
     const command = commandFor(settings, started.baseUrl);
     console.log(report({ ...started, ...demo }, settings, command));
-    if (settings.connectors !== undefined && !stopping)
+    if (settings.connectors !== undefined && !isStopping())
       connectors = superviseConnectors(settings.connectors, started.address, log);
     return 0;
   },
 };
+
+/**
+ * Closes at the first signal, then ends the process. A later signal ends it at once, as a crash does:
+ * acknowledged writes are on disk. Returns whether there was a signal.
+ */
+function stopOnSignal(log: Logger, close: () => Promise<void>): () => boolean {
+  let sinceMs: number | undefined;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (sinceMs !== undefined) {
+      if (performance.now() - sinceMs < repeatedSignalMs) return;
+      log.warn({ signal }, "Stopping at once");
+      process.exit(1);
+    }
+    sinceMs = performance.now();
+    log.info({ signal }, "Stopping; another signal stops at once");
+    try {
+      await close();
+      process.exit(0);
+    } catch (problem) {
+      log.fatal({ err: problem }, "Could not stop in order");
+      process.exit(1);
+    }
+  };
+  process.on("SIGTERM", stop).on("SIGINT", stop);
+  return () => sinceMs !== undefined;
+}
 
 /** Threads of the stores start on other cores while this thread loads the rest of the program. */
 async function openWhileLoading(settings: Settings, log: Logger, tracing: Tracing): Promise<App> {
