@@ -13,6 +13,7 @@ import {
 import { Connector, type ConnectorState } from "./connector.ts";
 import { requireAsset } from "./destination.ts";
 import { dryRun } from "./dry-run.ts";
+import type { Counts } from "./forward-buffer.ts";
 import { serveMetrics } from "./metrics.ts";
 import type { PlantSource } from "./source.ts";
 import { sourceKinds } from "./source-kinds.ts";
@@ -99,14 +100,26 @@ async function run(
   const lines = setInterval(show, everyMs);
   const { metrics } = configuration;
   await using _ = metrics && (await serveMetrics(metrics, () => connector.state));
+  const { counts } = connector.state;
   try {
-    const left = await connector.run();
-    const rest = left === 0 ? "all records are" : `all records but the ${count(left)} in the buffer are`;
-    log(`Stopped; ${rest} on the server`);
+    log(stoppedLine(await connector.run(), counts));
   } finally {
     clearInterval(lines);
   }
   return 0;
+}
+
+/** Counts are of all runs with this buffer; `before` are those of earlier runs. */
+function stoppedLine({ buffer, counts }: ConnectorState, before: Counts): string {
+  const parts = [
+    [buffer.items, "in the buffer"],
+    [counts.refused - before.refused, "refused"],
+    [counts.dropped - before.dropped, "dropped"],
+  ] as const;
+  const missing = parts.filter(([records]) => records > 0);
+  if (missing.length === 0) return "Stopped; all records are on the server";
+  const missed = missing.map(([records, where]) => `${count(records)} ${where}`);
+  return `Stopped; not on the server: ${missed.join(", ")}`;
 }
 
 function statusLine(state: ConnectorState, before: ConnectorState, everyMs: number): string {

@@ -88,10 +88,10 @@ export class Connector {
   }
 
   /**
-   * Runs until it is stopped, or the source or the server refuses for good. Returns how many records remain
-   * in the buffer.
+   * Runs until it is stopped, or the source or the server refuses for good. Returns the state once
+   * the last records are sent.
    */
-  async run(): Promise<number> {
+  async run(): Promise<ConnectorState> {
     const { source, stop } = this.#options;
     let isReporting = false;
     // One at a time: while the network is half open each waits until its time is over.
@@ -112,7 +112,7 @@ export class Connector {
       });
       await this.#intake.drain();
       await this.#sendRest();
-      return this.#buffer.state.items;
+      return this.state;
     } finally {
       clearInterval(reports);
       this.#isStopped = true;

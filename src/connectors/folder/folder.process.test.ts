@@ -56,6 +56,7 @@ test("CSV with decimal commas and JSON lines become points and rows; bad lines a
   assert.match(output, /source lab.csv: Refused lines: 2\n {2}line 4: ofen: time is "x", no time\n/);
   assert.match(output, /\n {2}line 5: ofen: value is "0x10", no number\n/);
   assert.match(output, /source orders.jsonl: Refused lines: 1\n {2}line 2: not a JSON object/);
+  assert.match(output, /Stopped; not on the server: 3 refused\n/);
   const [report] = await server.items("GET", "connectors?name=mixed");
   assert.deepEqual(report!["counts"], { received: 7, written: 4, refused: 3, dropped: 0 });
   assert.deepEqual(readdirSync(folder).sort(), ["lab.csv", "orders.jsonl", "other.txt"]);
@@ -131,7 +132,7 @@ test("records stay in the buffer while the asset of the configuration does not e
   assert.equal(checked.status, 1);
   const connector = connect(file);
   await until(() => connector.output().includes("there is no asset 1 "), "the reason");
-  assert.match(await stopped(connector), /all records but the 1 in the buffer are on the server/);
+  assert.match(await stopped(connector), /Stopped; not on the server: 1 in the buffer\n/);
 });
 
 test("a file without the column that names its series stays, and makes no series", async () => {

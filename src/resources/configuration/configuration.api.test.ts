@@ -185,6 +185,18 @@ const refusals: readonly (readonly [body: object, status: number, message: RegEx
   [{ digest: "0".repeat(64) }, 409, /Records were changed after/, undefined],
 ];
 
+test("a group with the name of the administrators is refused, and no second one is made", async () => {
+  const capabilities = [{ assetsAcl: { actions: ["READ"], scope: { all: {} } } }];
+  const { status, json } = await ask("POST /configuration", {
+    groups: [{ name: "administrators", capabilities }],
+  });
+  const { message } = (json as { error: { message: string } }).error;
+  assert.equal(status, 400);
+  assert.match(message, /^groups "administrators": .*none for the administrators, who have all rights/);
+  const named = (await ask("GET /groups?all=true")).items.filter(({ name }) => name === "administrators");
+  assert.equal(named.length, 1);
+});
+
 test("all documents are applied or none, whichever is refused", async () => {
   const read = async () =>
     JSON.stringify([await list("series"), await list("groups"), await list("transformations")]);

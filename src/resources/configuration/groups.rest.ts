@@ -15,7 +15,7 @@ import {
   type NewGroup,
   updateGroup,
 } from "../groups/groups.ts";
-import { allOf, type ConfigurationKind, type Document, documentOf, oneByOne } from "./kind.ts";
+import { allOf, type ConfigurationKind, type Document, documentOf, type Found, oneByOne } from "./kind.ts";
 
 export const groupDocument = strict(newGroup, "GroupDocument");
 
@@ -38,10 +38,11 @@ export const groupKind: ConfigurationKind<Static<typeof groupDocument>, NewGroup
     });
   },
   page: configurable,
+  // With the administrators: a document of their name would otherwise make a second group of it.
   named: async (ctx, names) => {
     const wanted = new Set(names);
-    const all = await allOf((page) => configurable(ctx, page));
-    return all.filter(({ document }) => wanted.has(document["name"] as string));
+    const all = await allOf((page) => listGroups(ctx, { all: true, page }));
+    return all.filter(({ name }) => wanted.has(name)).map(foundOf);
   },
   create: (ctx, wanted) => oneByOne(named, wanted, (value) => createGroups(ctx, [value])),
   update: (ctx, changes) =>
@@ -66,8 +67,10 @@ export const groupKind: ConfigurationKind<Static<typeof groupDocument>, NewGroup
 async function configurable(ctx: RequestContext, page: PageQuery) {
   const { items, ...around } = await listGroups(ctx, { all: true, page });
   const others = items.filter(({ grantsEverything }) => !grantsEverything);
-  return { ...around, items: others.map((group) => ({ id: group.id, document: documentIn(group) })) };
+  return { ...around, items: others.map(foundOf) };
 }
+
+const foundOf = (group: Group): Found => ({ id: group.id, document: documentIn(group) });
 
 const documentIn = ({ name, source, sourceId, permissions, capabilities }: Group | NewGroup): Document => ({
   ...documentOf({ name, source, sourceId, permissions }),

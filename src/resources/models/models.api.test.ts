@@ -502,6 +502,8 @@ class Model:
   test("is refused where it cannot mean anything, and then nothing is made", async () => {
     const model = await newModel();
     const [from, to] = [await newSeries(), await newSeries()];
+    const [texts] = (await server.ask.v06("POST /timeseries", { items: [{ name: "texts", isString: true }] }))
+      .items;
     const good = scheduleOf(model, { from, to });
     const before = (await send("GET /schedules")).items.length;
     const inputs = (timeSeries: object) => ({ dataSpec: { ...good.dataSpec, input: { timeSeries } } });
@@ -517,6 +519,10 @@ class Model:
         inputs({ a: { id: from, aggregate: "avg", granularity: "1h" } }),
         "Invalid field - dataSpec.stride - expected a multiple of the largest granularity (3600000 ms) " +
           "but got 600000",
+      ],
+      [
+        inputs({ a: { id: texts!["id"], aggregate: "avg", granularity: "1m" } }),
+        "The time series texts has strings, which have no aggregates",
       ],
       [
         { dataSpec: { ...good.dataSpec, slack: -2 } },

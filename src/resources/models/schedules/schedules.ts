@@ -6,6 +6,7 @@ import { equals, everything, oneOf } from "../../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../../query/page.ts";
 import type { CatalogWriter } from "../../../storage/catalog.ts";
 import { readPage } from "../../../storage/read-page.ts";
+import { refuseStrings } from "../../datapoints/datapoints.ts";
 import { getFiles } from "../../files/files.ts";
 import type { StoredFile } from "../../files/schema.ts";
 import { resolveSeries } from "../../timeseries/timeseries.ts";
@@ -46,9 +47,13 @@ export async function createSchedule(
   });
 }
 
-/** Refuses (400) series and files that the caller may not use as the schedule does. */
+/**
+ * Refuses (400) series and files that the caller may not use as the schedule does, and aggregates of series
+ * of strings, which would fail in each window.
+ */
 export async function refuseUnknownData(ctx: RequestContext, spec: ScheduleSpec): Promise<void> {
-  const read = [...spec.series, ...spec.frames.flatMap(({ series }) => series)].map(({ id }) => id);
+  const framed = spec.frames.flatMap(({ series }) => series);
+  const read = [...spec.series, ...framed].map(({ id }) => id);
   const written = spec.outputs.map(({ id }) => id);
   const found = [
     ...(read.length > 0 ? await resolveSeries(ctx, read, "READ") : []),
@@ -56,6 +61,9 @@ export async function refuseUnknownData(ctx: RequestContext, spec: ScheduleSpec)
   ];
   const keys = [...read, ...written].filter((_, index) => found[index] === undefined);
   if (keys.length > 0) throw fail("series-unknown", { keys: [...new Set(keys)], status: 400 });
+  const aggregated = [...spec.series.filter(({ aggregate }) => aggregate !== undefined), ...framed];
+  const ids = new Set(aggregated.map(({ id }) => id));
+  for (const one of found) if (ids.has(one!.id)) refuseStrings(one!);
   await filesOf(ctx, spec);
 }
 
