@@ -254,6 +254,29 @@ describe("CSV", () => {
     await console.release(page);
   });
 
+  it("with a byte of another encoding creates no event until its encoding is chosen", async () => {
+    // The detection reads the first 256 KiB, which are ASCII.
+    const rows = Array.from({ length: 100 }, (_, i) => `latin ${i},${"x".repeat(3_000)},A${i}`);
+    const csv = ["text,note,Order", ...rows, "latin Kühler,,A100"].join("\n");
+    const page = await console.open({ path: "/events/import" });
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "latin.csv", mimeType: "text/csv", buffer: Buffer.from(csv, "latin1") });
+    await choose(page, "Order", "Id in the source");
+    const start = page.getByRole("button", { name: "Import the events" });
+    await start.click();
+    await page.getByRole("alert").getByText("latin.csv has bytes that are not utf-8.").waitFor();
+    await page.getByText("0 events created").waitFor();
+    assert.deepEqual(await eventsWith("latin 0"), []);
+    await choose(page, "Encoding", "windows-1252");
+    await start.click();
+    await page.getByText("Done: 101 events created").waitFor();
+    const [made] = await eventsWith("latin Kühler");
+    assert.deepEqual([made!["description"], made!["sourceId"]], ["latin Kühler", "A100"]);
+    assert.equal(await page.getByRole("combobox", { name: "Encoding" }).isDisabled(), true);
+    await console.release(page);
+  });
+
   it("is exported over the filter, and can be imported again", async () => {
     const page = await console.open({ path: "/events?type=trip" });
     await page.getByRole("row", { name: /Pump tripped/ }).waitFor();

@@ -9,7 +9,8 @@ import { importCsv } from "../../src/import/import-csv.ts";
 import { startOfFile } from "../../src/import/row.ts";
 import { rowsOf } from "../../src/import/rows.ts";
 import { idsOf } from "../../test/support/server.ts";
-import { rowsOf as rowsOfBrowser, UnreadableCsv } from "../src/pages/points-import/points-rows.ts";
+import { UnreadableCsv } from "../src/lib/csv-file.ts";
+import { rowsOf as rowsOfBrowser } from "../src/pages/points-import/points-rows.ts";
 import { assertAccessibleInLooks, type ConsoleUnderTest, oppositeLooks, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
@@ -271,7 +272,7 @@ it("nothing of a file with a byte of another encoding is stored", async () => {
     };
   })()`);
   await importButton(page).click();
-  await page.getByText("Before the import: checks that the file is utf-8").waitFor();
+  await page.getByText("Before anything is written: checks that the file is utf-8").waitFor();
   await page.evaluate("window.releaseFile()");
   await page
     .getByText("mixed.csv has bytes that are not utf-8. The server has confirmed no points.")

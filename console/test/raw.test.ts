@@ -249,6 +249,28 @@ describe("an upload of CSV", () => {
     await console.release(page);
   });
 
+  it("of a file with a byte of another encoding writes nothing until its encoding is chosen", async () => {
+    const page = await console.open({ path: "/raw?database=ERP" });
+    await page.getByRole("button", { name: "Upload CSV" }).click();
+    // The detection reads the first 256 KiB, which are ASCII.
+    const lines = Array.from({ length: 100 }, (_, i) => `T${i};${"x".repeat(3_000)}`);
+    const buffer = Buffer.from(["Tag;Name", ...lines, "T100;Kühler"].join("\r\n"), "latin1");
+    await page.locator("input[type=file]").setInputFiles({ name: "late.csv", mimeType: "text/csv", buffer });
+    const upload = page.getByRole("dialog").getByRole("button", { name: "Upload" });
+    await upload.click();
+    const refusal = "late.csv has bytes that are not utf-8. This upload has written nothing.";
+    await page.getByRole("alert").getByText(refusal).waitFor();
+    assert.equal((await console.server.ask.v06("GET /raw/ERP/late")).status, 404);
+    await page.getByRole("button", { name: "Choose another encoding" }).click();
+    await page.getByRole("combobox", { name: "Encoding" }).click();
+    await page.getByRole("option", { name: "windows-1252" }).click();
+    await upload.click();
+    await page.getByText("All rows are written: 101 rows written").waitFor();
+    const { text } = await console.server.ask.v06("GET /raw/ERP/late/T100");
+    assert.match(text, /"columns":\{"Name":"Kühler"\}/);
+    await console.release(page);
+  });
+
   it("that is refused says why, and continues after the last row; a lost connection delays it", async () => {
     const page = await console.open({ path: "/raw?database=ERP" });
     let requests = 0;

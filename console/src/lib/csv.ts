@@ -90,7 +90,8 @@ export function delimiterOf(text: string): string {
   return delimiters[scores.indexOf(Math.max(...scores))]!;
 }
 
-export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+export const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
+export type Encoding = (typeof encodings)[number];
 
 /** The encoding by the mark at the start of the bytes, or by whether they can be UTF-8. */
 export function encodingOf(bytes: Uint8Array): Encoding {

@@ -4,7 +4,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { FileUp } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { sentenceOf } from "../../api/errors.ts";
-import { type CsvFormat, formatOf, type Preview, previewOf } from "../../lib/csv-file.ts";
+import { encodings } from "../../lib/csv.ts";
+import { type CsvFormat, formatOf, type Preview, previewOf, requireEncoding } from "../../lib/csv-file.ts";
 import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
@@ -39,13 +40,10 @@ export function ImportPage() {
 
 function ImportSteps() {
   const [file, setFile] = useState<File | null>(null);
-  const source = useQuery({
-    queryKey: ["events import", file?.name, file?.size, file?.lastModified],
+  const detected = useQuery({
+    queryKey: ["csv format", file?.name, file?.size, file?.lastModified],
     enabled: file !== null,
-    queryFn: async () => {
-      const format = await formatOf(file!);
-      return { format, preview: await previewOf(file!, format) };
-    },
+    queryFn: () => formatOf(file!),
   });
   return (
     <Stack maw={1100}>
@@ -58,9 +56,9 @@ function ImportSteps() {
         value={file}
         onChange={setFile}
       />
-      {source.error !== null && <Failure problem={source.error} />}
-      {file && source.data && (
-        <ImportOfFile key={`${file.name} ${file.lastModified}`} file={file} {...source.data} />
+      {detected.error !== null && <Failure problem={detected.error} />}
+      {file && detected.data && (
+        <ImportOfFile key={`${file.name} ${file.lastModified}`} file={file} detected={detected.data} />
       )}
     </Stack>
   );
@@ -68,15 +66,62 @@ function ImportSteps() {
 
 interface ImportOfFileProps {
   readonly file: File;
-  readonly format: CsvFormat;
-  readonly preview: Preview;
+  readonly detected: CsvFormat;
 }
 
-function ImportOfFile({ file, format, preview }: ImportOfFileProps) {
+/** The fields that a person has chosen, by the index of their column; undefined leaves a column out. */
+type ChosenFields = ReadonlyMap<number, ImportField | undefined>;
+
+/** The chosen fields stay when the file is read in another encoding. */
+function ImportOfFile({ file, detected }: ImportOfFileProps) {
+  const [encoding, setEncoding] = useState(detected.encoding);
+  const [chosen, setChosen] = useState<ChosenFields>(new Map());
+  const run = useImport();
+  const format = { ...detected, encoding };
+  const preview = useQuery({
+    queryKey: ["csv preview", file.name, file.size, file.lastModified, encoding, format.delimiter],
+    queryFn: () => previewOf(file, format),
+  });
+  return (
+    <>
+      <Select
+        label="Encoding"
+        maw={200}
+        data={[...encodings]}
+        value={encoding}
+        onChange={(value) => {
+          run.reset();
+          setEncoding(value ?? encoding);
+        }}
+        allowDeselect={false}
+        // To import rows again would create their events again.
+        disabled={run.status === "running" || run.progress.created > 0}
+      />
+      {preview.error !== null && <Failure problem={preview.error} />}
+      {preview.data && (
+        <ImportOfRows
+          {...{ file, format, chosen, run }}
+          preview={preview.data}
+          onChoose={(index, field) => setChosen(new Map(chosen).set(index, field))}
+        />
+      )}
+    </>
+  );
+}
+
+interface ImportOfRowsProps {
+  readonly file: File;
+  readonly format: CsvFormat;
+  readonly preview: Preview;
+  readonly chosen: ChosenFields;
+  readonly run: Run;
+  onChoose(index: number, field: ImportField | undefined): void;
+}
+
+function ImportOfRows({ file, format, preview, chosen, run, onChoose }: ImportOfRowsProps) {
   const project = useProject();
   const { names } = preview;
-  const [fields, setFields] = useState<ImportMapping["fields"]>(() => guessFields(names));
-  const run = useImport();
+  const fields = guessFields(names).map((guess, index) => (chosen.has(index) ? chosen.get(index) : guess));
   const request = useSampleRequest(preview, fields);
   const start = () => run.start({ project, file, format, mapping: { names, fields } });
   const isMapped = fields.some((field) => field !== undefined);
@@ -88,7 +133,7 @@ function ImportOfFile({ file, format, preview }: ImportOfFileProps) {
           preview={preview}
           fields={fields}
           isFixed={run.status === "running"}
-          onChange={(index, field) => setFields(fields.with(index, field))}
+          onChange={onChoose}
         />
       </Card>
       {run.status !== "idle" && <ImportState run={run} size={file.size} />}
@@ -178,6 +223,8 @@ const none: ImportProgress = { bytesRead: 0, created: 0, errors: [], refused: 0 
 
 function useImport() {
   const [status, setStatus] = useState<"idle" | "running" | "stopped" | "done">("idle");
+  /** Why a running import writes nothing now. */
+  const [waiting, setWaiting] = useState<string>();
   const [progress, setProgress] = useState(none);
   const [problem, setProblem] = useState<unknown>(null);
   const controller = useRef<AbortController>(undefined);
@@ -188,22 +235,30 @@ function useImport() {
     const { signal } = controller.current;
     setStatus("running");
     try {
+      await requireEncoding(options.file, options.format, { signal, onCheck: setWaiting });
+      setWaiting(undefined);
       for await (const next of importEvents({ ...options, signal })) setProgress(next);
       setStatus("done");
     } catch (thrown) {
       if (!signal.aborted) setProblem(thrown);
       setStatus("stopped");
+      setWaiting(undefined);
     }
     void client.invalidateQueries({ queryKey: ["events"] });
   };
   return {
-    ...{ status, progress, problem },
+    ...{ status, waiting, progress, problem },
     start: (options: Omit<Parameters<typeof importEvents>[0], "signal">) => void start(options),
     cancel: () => controller.current?.abort(),
+    reset: () => {
+      setStatus("idle");
+      setProgress(none);
+      setProblem(null);
+    },
   };
 }
 
-function ImportState({ run: { status, progress, problem }, size }: { run: Run; size: number }) {
+function ImportState({ run: { status, waiting, progress, problem }, size }: { run: Run; size: number }) {
   const { bytesRead, created, errors, refused } = progress;
   const part = status === "done" || size === 0 ? 100 : (100 * bytesRead) / size;
   return (
@@ -213,6 +268,9 @@ function ImportState({ run: { status, progress, problem }, size }: { run: Run; s
         <Text size="sm" role="status">
           {status === "done" ? "Done: " : ""}
           {countText(created)} events created{refused > 0 ? `, ${countText(refused)} rows refused` : ""}
+        </Text>
+        <Text size="sm" role="status">
+          {waiting}
         </Text>
         {status === "stopped" && (
           <Alert color={problem ? "red" : "orange"} title="The import has stopped" role="alert">

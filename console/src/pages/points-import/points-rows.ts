@@ -1,15 +1,10 @@
 // The rows of a CSV file of points, read in slices as `millrace import csv` reads them.
 import { CsvError, parse } from "csv-parse/browser/esm/sync";
 import { csvOptions, type Row } from "../../../../src/import/row.ts";
-import type { CsvFormat } from "../../lib/csv-file.ts";
-
-/** The file is not CSV, or not in its encoding. */
-export class UnreadableCsv extends Error {}
+import { type CsvFormat, decoderOf, UnreadableCsv } from "../../lib/csv-file.ts";
 
 /** A slice takes some 30 ms with its requests, so the page stays responsive. */
 const sliceBytesUsual = 64 * 1024;
-/** To decode bytes takes a tenth of the time of their rows. */
-const checkedBytes = 2 ** 20;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 const quote = 0x22;
@@ -21,6 +16,7 @@ export async function* rowsOf(
   sliceBytes = sliceBytesUsual,
 ): AsyncGenerator<Row> {
   const decode = decoderOf(file, encoding);
+  const encoder = new TextEncoder();
   let recordEnd: string | undefined;
   let held = new Uint8Array();
   let line = 0;
@@ -28,7 +24,8 @@ export async function* rowsOf(
   for (let start = 0; start < file.size; start += sliceBytes) {
     const endBytes = Math.min(start + sliceBytes, file.size);
     const isLast = endBytes === file.size;
-    held = joined(held, decode(await file.slice(start, endBytes).arrayBuffer(), isLast));
+    const text = decode(await file.slice(start, endBytes).arrayBuffer(), isLast);
+    held = joined(held, encoder.encode(text));
     // A row of several slices: parsing it at each of them would take quadratic time.
     if (!isLast && held.length < 2 * heldAtLastTry) continue;
     recordEnd ??= recordEndOf(held);
@@ -39,41 +36,6 @@ export async function* rowsOf(
     held = held.slice(readBytes);
     heldAtLastTry = rows.length === 0 ? held.length : 0;
   }
-}
-
-/** Throws unless the whole file is in the encoding, so that nothing of such a file is stored. */
-export async function requireEncoding(
-  file: File,
-  { encoding }: CsvFormat,
-  { signal, onRead }: { readonly signal: AbortSignal; onRead(bytes: number): void },
-): Promise<void> {
-  const decode = decoderOf(file, encoding);
-  for (let start = 0; start < file.size; start += checkedBytes) {
-    signal.throwIfAborted();
-    const endBytes = Math.min(start + checkedBytes, file.size);
-    onRead(start);
-    decode(await file.slice(start, endBytes).arrayBuffer(), endBytes === file.size);
-  }
-}
-
-type Decode = (bytes: ArrayBuffer, isLast: boolean) => Uint8Array;
-
-/** Decodes slices to UTF-8; throws at a byte that is no character of the encoding. */
-function decoderOf(file: File, encoding: CsvFormat["encoding"]): Decode {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  const encoder = new TextEncoder();
-  const refuse = () => new UnreadableCsv(`${file.name} has bytes that are not ${encoding}.`);
-  return (bytes, isLast) => {
-    let text: string;
-    try {
-      text = decoder.decode(bytes, { stream: !isLast });
-    } catch {
-      throw refuse();
-    }
-    // Windows has no characters at five bytes, and decoders make controls of them.
-    if (encoding === "windows-1252" && /[\u0080-\u009f]/.test(text)) throw refuse();
-    return encoder.encode(text);
-  };
 }
 
 function joined(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {

@@ -1,7 +1,7 @@
 // The fields for how a CSV file of points is read.
 import { Autocomplete, Select, SimpleGrid, TextInput } from "@mantine/core";
 import { isDateFormat } from "../../../../src/import/times.ts";
-import type { Encoding } from "../../lib/csv.ts";
+import { encodings } from "../../lib/csv.ts";
 import {
   ambiguousWith,
   type Opening,
@@ -26,7 +26,6 @@ const decimalSigns = [
   { value: "point", label: "Point: 1.5" },
   { value: "comma", label: "Comma: 1,5" },
 ];
-const encodings: Encoding[] = ["utf-8", "utf-16le", "utf-16be", "windows-1252"];
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
 export function SettingsFields({ settings, opening, onChange }: SettingsFieldsProps) {
@@ -49,7 +48,7 @@ export function SettingsFields({ settings, opening, onChange }: SettingsFieldsPr
       />
       <Select
         label="Encoding"
-        data={encodings}
+        data={[...encodings]}
         value={encoding}
         onChange={(value) => onChange({ encoding: value ?? encoding })}
         allowDeselect={false}

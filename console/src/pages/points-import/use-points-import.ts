@@ -6,11 +6,11 @@ import { type Batch, batchesOf, type Refusal } from "../../../../src/import/batc
 import { load } from "../../../../src/import/load.ts";
 import type { Row } from "../../../../src/import/row.ts";
 import { defaults } from "../../api/generated.ts";
-import { bytesText } from "../../lib/format.ts";
+import { requireEncoding } from "../../lib/csv-file.ts";
 import { waitingText, withRetries } from "../../uploads/transfer.ts";
 import { warnBeforeUnload } from "../../uploads/warn-before-unload.ts";
 import { createMissing, type PointsPlan } from "./points-plan.ts";
-import { requireEncoding, rowsOf } from "./points-rows.ts";
+import { rowsOf } from "./points-rows.ts";
 import { batchSettings, type PointsSettings } from "./points-settings.ts";
 
 export interface ImportJob {
@@ -58,8 +58,8 @@ export function usePointsImport() {
     setState({ ...from, status: "running", isCheck: job.isCheck, problem: undefined });
     try {
       if (!job.isCheck && from.line === 0) {
-        const onRead = (bytes: number) => change(() => ({ waiting: encodingText(job, bytes) }));
-        await requireEncoding(job.file, job.settings, { signal, onRead });
+        const onCheck = (waiting: string) => change(() => ({ waiting }));
+        await requireEncoding(job.file, job.settings, { signal, onCheck });
         change(() => ({ waiting: undefined }));
       }
       if (!job.isCheck) await createMissing(job.project, job.plan, signal);
@@ -83,10 +83,6 @@ export function usePointsImport() {
 }
 
 export type PointsImport = ReturnType<typeof usePointsImport>;
-
-const encodingText = ({ file, settings }: ImportJob, bytes: number): string =>
-  `Before the import: checks that the file is ${settings.encoding}, ` +
-  `${bytesText(bytes)} of ${bytesText(file.size)}`;
 
 interface Loading {
   readonly from: ImportState;

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { FileUp } from "lucide-react";
 import { useState } from "react";
+import { encodings } from "../../lib/csv.ts";
 import { type CsvFormat, formatOf, previewOf } from "../../lib/csv-file.ts";
 import { countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
@@ -140,7 +141,6 @@ const delimiterLabels = [
   { value: "\t", label: "Tab" },
   { value: "|", label: "Vertical bar" },
 ];
-const encodings = ["utf-8", "utf-16le", "utf-16be", "windows-1252"] as const;
 
 function Mapping({ source }: { source: ReturnType<typeof useSource> }) {
   const { preview, mapping, format, choose } = source;

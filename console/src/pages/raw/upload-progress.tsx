@@ -1,6 +1,7 @@
 // The progress of an upload: how much is written, cancel, continue, and the way to the table.
 import { Alert, Button, Group, Progress, Stack, Text } from "@mantine/core";
 import { sentenceOf } from "../../api/errors.ts";
+import { UnreadableCsv } from "../../lib/csv-file.ts";
 import { bytesText, countText } from "../../lib/format.ts";
 import type { UploadPlan, useUpload } from "./use-upload.ts";
 
@@ -14,6 +15,7 @@ interface UploadProgressProps {
 export function UploadProgress({ upload, plan, onClose, onOpen }: UploadProgressProps) {
   const { status, bytesRead, recordsDone, withoutKey, waiting, problem } = upload.state;
   const { file } = plan;
+  const isUnreadable = problem instanceof UnreadableCsv;
   const part = file.size === 0 ? 100 : (100 * bytesRead) / file.size;
   return (
     <Stack>
@@ -37,12 +39,7 @@ export function UploadProgress({ upload, plan, onClose, onOpen }: UploadProgress
           They are left out. Choose another key column to load them.
         </Alert>
       )}
-      {status === "stopped" && (
-        <Alert color={problem ? "red" : "orange"} title="The upload has stopped" role="alert">
-          {problem ? `${sentenceOf(problem)} ` : ""}The rows written so far stay. Continue after the last of
-          them now, or later by choosing the same file.
-        </Alert>
-      )}
+      {status === "stopped" && <Stopped problem={problem} />}
       <Group justify="flex-end">
         {status === "running" && (
           <Button variant="default" onClick={upload.cancel}>
@@ -54,7 +51,12 @@ export function UploadProgress({ upload, plan, onClose, onOpen }: UploadProgress
             Close
           </Button>
         )}
-        {status === "stopped" && <Button onClick={() => upload.start(plan, recordsDone)}>Continue</Button>}
+        {status === "stopped" &&
+          (isUnreadable ? (
+            <Button onClick={upload.reset}>Choose another encoding</Button>
+          ) : (
+            <Button onClick={() => upload.start(plan, recordsDone)}>Continue</Button>
+          ))}
         {status === "done" && (
           <Button
             onClick={() => {
@@ -67,5 +69,17 @@ export function UploadProgress({ upload, plan, onClose, onOpen }: UploadProgress
         )}
       </Group>
     </Stack>
+  );
+}
+
+const continueText =
+  "The rows written so far stay. Continue after the last of them now, or later by choosing the same file.";
+
+function Stopped({ problem }: { readonly problem: unknown }) {
+  return (
+    <Alert color={problem ? "red" : "orange"} title="The upload has stopped" role="alert">
+      {problem ? `${sentenceOf(problem)} ` : ""}
+      {problem instanceof UnreadableCsv ? "This upload has written nothing." : continueText}
+    </Alert>
   );
 }

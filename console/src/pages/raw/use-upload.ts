@@ -1,7 +1,7 @@
 // Uploads a CSV file in batches, with progress, cancellation and continuation after the last written batch.
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { CsvFormat } from "../../lib/csv-file.ts";
+import { type CsvFormat, requireEncoding } from "../../lib/csv-file.ts";
 import { waitingText, withRetries } from "../../uploads/transfer.ts";
 import { warnBeforeUnload } from "../../uploads/warn-before-unload.ts";
 import { batchesOf, type RowMapping } from "./csv-file.ts";
@@ -20,7 +20,7 @@ export interface UploadState {
   /** The records of the file that are written or left out. */
   readonly recordsDone: number;
   readonly withoutKey: number;
-  /** It runs, but waits to try again: why. */
+  /** It runs, but writes nothing now: why. */
   readonly waiting?: string | undefined;
   readonly problem?: unknown;
 }
@@ -37,8 +37,11 @@ export function useUpload() {
     controller.current = new AbortController();
     const { signal } = controller.current;
     setState((now) => ({ ...now, status: "running", recordsDone: skip, problem: undefined }));
-    const onWaiting = (problem: unknown) => setState((now) => ({ ...now, waiting: waitingText(problem) }));
+    const wait = (waiting: string | undefined) => setState((now) => ({ ...now, waiting }));
+    const onWaiting = (problem: unknown) => wait(waitingText(problem));
     try {
+      await requireEncoding(plan.file, plan.format, { signal, onCheck: wait });
+      wait(undefined);
       for await (const batch of batchesOf(plan.file, plan.format, { mapping: plan.mapping, skip })) {
         signal.throwIfAborted();
         const write = () => writeRows(plan.target, batch.rows, signal);
@@ -67,6 +70,7 @@ export function useUpload() {
     /** Writes the records after the first `skip` ones. */
     start: (plan: UploadPlan, skip: number) => void run(plan, skip),
     cancel: () => controller.current?.abort(),
+    reset: () => setState(idle),
   };
 }
 
