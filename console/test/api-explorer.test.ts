@@ -162,6 +162,14 @@ describe("an operation that changes something", () => {
     await page.getByRole("row", { name: /^items\[\]\.name required string/ }).waitFor();
   });
 
+  it("is not sent with . in its path: browsers remove it, and the dialog would name it", async () => {
+    await open("operation=deleteRawByDatabaseByTableByKey&in.database=db&in.table=t&in.key=.");
+    await press("Send");
+    await page.getByText("Browsers remove this from a path").waitFor();
+    assert.equal(await page.getByRole("dialog").count(), 0);
+    assert.deepEqual(sent, []);
+  });
+
   it("is not sent while the console sees as a group; what reads is read with its rights", async () => {
     await page.goto(`${console.server.baseUrl}/access?tab=groups&group=${group}`);
     await press("See as this group");

@@ -191,6 +191,28 @@ describe("the rows of a table", () => {
     await console.release(page);
   });
 
+  it("with the keys . and .., which browsers remove from a path, are opened and deleted", async () => {
+    const { v06 } = console.server.ask;
+    const rows = [".", "..", "a"].map((key) => ({ key, columns: { text: `row ${key}` } }));
+    await v06("POST /raw/ERP/dots/create?ensureParent=true", { items: rows });
+    const page = await console.open({ path: "/raw/ERP/dots?row=.." });
+    await page.getByText('"text": "row .."').waitFor();
+    await page.goto(`${console.server.baseUrl}/raw/ERP/dots?row=.`);
+    await page.getByText('"text": "row ."').waitFor();
+    await page.getByRole("button", { name: "Delete the row" }).click();
+    await page
+      .getByRole("dialog", { name: "Delete the row?" })
+      .getByRole("button", { name: "Delete the row" })
+      .click();
+    await page.getByRole("dialog").first().waitFor({ state: "detached" });
+    const { items } = await v06("GET /raw/ERP/dots");
+    assert.deepEqual(
+      items.map(({ key }) => key),
+      ["..", "a"],
+    );
+    await console.release(page);
+  });
+
   it("keep every digit on the screen and in the CSV file", async () => {
     const page = await console.open({ path: "/raw/ERP/exact" });
     await page.getByRole("cell", { name: "12345678901234567890" }).waitFor();

@@ -73,6 +73,12 @@ export const requestFailures = {
     when: "The request is not valid HTTP, its address is not percent-encoded UTF-8, or its body ends early.",
     message: ({ problem }) => `The request is malformed: ${problem}`,
   }),
+  "name-empty": entry<{ path: string }>({
+    status: 400,
+    when: "The path of a `DELETE` ends with `/`. Clients remove the names `.` and `..` from a path.",
+    message: ({ path }) =>
+      `DELETE ${path} names no record; leave out the last "/", or delete "." and ".." by POST with a body`,
+  }),
   "disk-full": entry<{ problem: string }>({
     status: 503,
     when: "The disk is nearly full: reads and deletes continue, all other writes are refused.",

@@ -9,6 +9,16 @@ export function addressRefusal(address: string): Failure | undefined {
   return fail("request-malformed", { problem: problemOf(address) });
 }
 
+/**
+ * The refusal (400) of a DELETE whose path ends with `/`. Clients remove the segments `.` and `..` from a
+ * path: the address of the row `.` arrives as that of its table, with a `/`. It must not delete the table.
+ */
+export function emptyNameRefusal(method: string, address: string): Failure | undefined {
+  if (method !== "DELETE") return undefined;
+  const path = address.split("?", 1)[0]!;
+  return path.endsWith("/") ? fail("name-empty", { path }) : undefined;
+}
+
 /** Returns the string, because the bundler removes a call of `decodeURIComponent` whose value is not used. */
 function decoded(address: string): string | undefined {
   try {

@@ -5,7 +5,7 @@ import type { Logger } from "pino";
 import { type Failure, fail } from "../errors.ts";
 import { networkCheck } from "../lib/address-policy.ts";
 import { limits } from "../limits.ts";
-import { addressRefusal } from "./address.ts";
+import { addressRefusal, emptyNameRefusal } from "./address.ts";
 import { routerOptions } from "./allowed-methods.ts";
 import { hasBody } from "./body.ts";
 import { sendClientError } from "./client-error.ts";
@@ -77,7 +77,8 @@ export async function createHttp(options: HttpOptions): Promise<FastifyInstance>
   http.addHook("onRequest", (request, reply, done) => {
     measureRequest(metrics.durations, request, reply, () => !forwarding?.has(request));
     setHeaders(request, reply);
-    const refusal = refusalOfIncomplete(request) ?? addressRefusal(request.url);
+    const { method, url } = request;
+    const refusal = refusalOfIncomplete(request) ?? addressRefusal(url) ?? emptyNameRefusal(method, url);
     ignoreMalformedType(request);
     limitReceiveTime(request);
     done(refusal);

@@ -48,6 +48,22 @@ test("DELETE of a file takes its bytes along; a series is deleted by name before
   assert.equal((await server.ask.v06(`GET /timeseries/${id}`)).status, 404);
 });
 
+test("DELETE refuses a path that ends with /, which clients send for the raw row .", async () => {
+  const items = [".", "..", "k"].map((key) => ({ key }));
+  await server.ask("POST /raw/dots/t/create?ensureParent=true", { items });
+  // `fetch` removes the dots.
+  for (const path of ["t/.", "t/..", ".", "t/", "t/?recursive=true"].map((end) => `/raw/dots/${end}`)) {
+    const { status, error } = await server.ask(`DELETE ${path}`);
+    assert.equal(status, 400, path);
+    assert.match(error!.message, /names no record/, path);
+  }
+  const left = await server.ask("GET /raw/dots/t");
+  assert.deepEqual(
+    left.items.map(({ key }) => key),
+    [".", "..", "k"],
+  );
+});
+
 test("DELETE of raw data goes by the names in the path", async () => {
   await server.ask("POST /raw/db/t/create?ensureParent=true", { items: [{ key: "k", columns: { a: 1 } }] });
   await server.ask("POST /raw/db/t/create", { items: [{ key: "l", columns: { a: 2 } }] });

@@ -1,10 +1,11 @@
 // Dialogs before databases, tables and rows are deleted. They name how many rows there are.
+// The names are in the body: browsers remove the segments `.` and `..` from a path.
 import { Code, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import {
-  deleteRawByDatabase,
-  deleteRawByDatabaseByTable,
-  deleteRawByDatabaseByTableByKey,
+  postRawByDatabaseByTableDelete,
+  postRawByDatabaseDelete,
+  postRawDelete,
 } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
@@ -31,7 +32,10 @@ export function DeleteDatabase({ database, onClose }: DatabaseProps) {
       return count;
     },
   });
-  const change = useRawChange(() => deleteRawByDatabase(project, database, { recursive: true }), onClose);
+  const change = useRawChange(
+    () => postRawDelete(project, { items: [{ dbName: database }] }, { recursive: true }),
+    onClose,
+  );
   const tableCount = tables.data?.length ?? 0;
   return (
     <Confirm
@@ -57,7 +61,10 @@ interface TableProps extends DatabaseProps {
 export function DeleteTable({ database, table, onClose, onDeleted = onClose }: TableProps) {
   const project = useProject();
   const count = useQuery(rowCountQuery({ project, database, table }));
-  const change = useRawChange(() => deleteRawByDatabaseByTable(project, database, table), onDeleted);
+  const change = useRawChange(
+    () => postRawByDatabaseDelete(project, database, { items: [{ tableName: table }] }),
+    onDeleted,
+  );
   return (
     <Confirm
       title="Delete the table?"
@@ -84,7 +91,7 @@ interface RowProps {
 export function DeleteRow({ name, rowKey, onClose, onDeleted }: RowProps) {
   const { project, database, table } = name;
   const change = useRawChange(
-    () => deleteRawByDatabaseByTableByKey(project, database, table, rowKey),
+    () => postRawByDatabaseByTableDelete(project, database, table, { items: [{ key: rowKey }] }),
     onDeleted,
   );
   return (

@@ -106,12 +106,15 @@ export const rowCountQuery = (name: TableName) =>
       (await readRows(name, { limit: 1, columns: ",", includeRowCount: true }, signal)).rowCount ?? 0,
   });
 
+/** One row. Its key is no segment of the path: browsers remove `.` and `..`. */
 export const rowQuery = (name: TableName, key: string) =>
   queryOptions({
     queryKey: ["raw", name.project, "rows", name.database, name.table, "row", key],
     queryFn: async ({ signal }) => {
-      const { data } = await getExact(`${pathOf(name)}/${encodeURIComponent(key)}`, signal);
-      return (data as { readonly items: readonly RawRow[] }).items[0]!;
+      const { items } = await readRows(name, { startKey: key, limit: 1 }, signal);
+      const [row] = items;
+      if (row?.key !== key) throw new Error(`There is no row with the key ${key}.`);
+      return row;
     },
   });
 

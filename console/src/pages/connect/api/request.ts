@@ -39,6 +39,7 @@ export function pathOf({ path, parameters }: Operation, project: string, values:
 /** Why the value of a parameter cannot be sent; the server checks the rest. */
 export function problemWith({ required, in: place, schema }: Parameter, value = ""): string | undefined {
   if (value === "") return required || place === "path" ? "A value is required" : undefined;
+  if (place === "path" && /^\.\.?$/.test(value)) return "Browsers remove this from a path";
   if (schema.type !== "integer" && schema.type !== "number") return undefined;
   const number = Number(value);
   if (Number.isNaN(number) || (schema.type === "integer" && !Number.isInteger(number)))
