@@ -193,7 +193,7 @@ describe("the rows of a table", () => {
 
   it("with the keys . and .., which browsers remove from a path, are opened and deleted", async () => {
     const { v06 } = console.server.ask;
-    const rows = [".", "..", "a"].map((key) => ({ key, columns: { text: `row ${key}` } }));
+    const rows = [".", "..", "a", "d"].map((key) => ({ key, columns: { text: `row ${key}` } }));
     await v06("POST /raw/ERP/dots/create?ensureParent=true", { items: rows });
     const page = await console.open({ path: "/raw/ERP/dots?row=.." });
     await page.getByText('"text": "row .."').waitFor();
@@ -208,8 +208,14 @@ describe("the rows of a table", () => {
     const { items } = await v06("GET /raw/ERP/dots");
     assert.deepEqual(
       items.map(({ key }) => key),
-      ["..", "a"],
+      ["..", "a", "d"],
     );
+    // The number of rows is another query of the table, whose key has this word.
+    await page.getByLabel("Jump to a key").fill("count");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "First row" }).waitFor();
+    await row(page, "row d").waitFor();
+    await page.getByText("3 rows").waitFor();
     await console.release(page);
   });
 

@@ -87,7 +87,7 @@ export async function readRows(
 /** The rows around a key: pages after and before it. */
 export const rowsQuery = (name: TableName, from: string | undefined) =>
   infiniteQueryOptions({
-    queryKey: ["raw", name.project, "rows", name.database, name.table, from ?? null],
+    queryKey: ["raw", name.project, "rows", name.database, name.table, "from", from ?? null],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       readRows(
