@@ -25,10 +25,14 @@ const curve = {
 };
 
 async function createSequence(name: string, rows: readonly object[]): Promise<void> {
-  const made = await create("/sequences", { ...curve, name, assetId: ids["pump"] });
-  ids[name] = made["id"] as number;
+  ids[name] = (await create("/sequences", { ...curve, name, assetId: ids["pump"] }))["id"] as number;
+  await writeRows(name, rows);
+}
+
+async function writeRows(name: string, rows: readonly object[]): Promise<void> {
+  const { items } = await console.server.ask.v06(`GET /sequences/${ids[name]}`);
   const written = await console.server.ask.v06(`POST /sequences/${ids[name]}/postdata`, {
-    items: [{ rows: rows.map((row) => withColumns(row, made)) }],
+    items: [{ rows: rows.map((row) => withColumns(row, items[0]!)) }],
   });
   assert.equal(written.status, 200, written.text);
 }
@@ -151,6 +155,28 @@ describe("the rows of a sequence", () => {
       ["9007199254740995"],
     );
     assert.equal(second!.rowNumber, 8);
+    await console.release(page);
+  });
+
+  it("are read when one is opened, and keep the cells that another person changes meanwhile", async () => {
+    await createSequence("shared curve", [{ rowNumber: 1, values: [1, 10, "first"] }]);
+    const page = await console.open({ path: `/sequences/${ids["shared curve"]}?row=1` });
+    const dialog = page.getByRole("dialog", { name: "Row 1" });
+    await dialog.getByLabel("remark").waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await writeRows("shared curve", [{ rowNumber: 1, values: [1, 11, "second"] }]);
+    await row(page, "1").click();
+    assert.equal(await dialog.getByLabel("remark").inputValue(), "second");
+    await writeRows("shared curve", [{ rowNumber: 1, values: [1, 12, "third"] }]);
+    await dialog.getByLabel("flow (m3/h)").fill("2");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await row(page, "1").getByText("third").waitFor();
+    const [written] = await rowsOf("shared curve");
+    assert.deepEqual(
+      written!.values.map(({ value }) => value),
+      [2, 12, "third"],
+    );
     await console.release(page);
   });
 

@@ -12,7 +12,7 @@ import { useReturnedFocus } from "../../ui/focus.ts";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import type { KeyedRow } from "../../ui/row-grid.tsx";
 import { isRowNumber } from "./search.ts";
-import { headingOf, rowQuery, useSequenceChange, writeRow } from "./sequence-data.ts";
+import { headingOf, readRow, rowQuery, useSequenceChange, writeRow } from "./sequence-data.ts";
 
 interface DialogProps {
   readonly sequence: Sequence;
@@ -21,30 +21,26 @@ interface DialogProps {
 
 /** The row with this number: a form for people who may change it, else its values. */
 export function RowDialog({ sequence, row, onClose }: DialogProps & { readonly row: string }) {
-  const query = useQuery(rowQuery(useProject(), sequence.id, row));
-  const mayWrite = mayDo(useSession(), "sequencesAcl", "WRITE");
-  if (query.data && mayWrite) return <RowForm {...{ sequence, row: query.data, onClose }} />;
-  return (
-    <RowModal title={`Row ${row}`} onClose={onClose}>
-      {query.isPending && <Loading what="the row" />}
-      {query.isError && <Failure problem={query.error} />}
-      {query.data === null && `There is no row ${row}.`}
-      {query.data && <RowFacts sequence={sequence} row={query.data} />}
-    </RowModal>
-  );
-}
-
-interface RowModalProps {
-  readonly title: string;
-  readonly children: React.ReactNode;
-  onClose(): void;
-}
-
-function RowModal({ title, children, onClose }: RowModalProps) {
   useReturnedFocus();
+  const [openedMs] = useState(Date.now);
+  const query = useQuery({ ...rowQuery(useProject(), sequence.id, row), staleTime: 0 });
+  const mayWrite = mayDo(useSession(), "sequencesAcl", "WRITE");
+  // The values of an earlier read may be in the cache. A form must not begin with them.
+  const isFresh = query.dataUpdatedAt >= openedMs;
+  const shown = isFresh ? query.data : undefined;
+  if (shown && mayWrite) return <RowForm {...{ sequence, row: shown, onClose }} />;
   return (
-    <Modal opened onClose={onClose} title={title} size="lg" closeButtonProps={{ "aria-label": "Close" }}>
-      {children}
+    <Modal
+      opened
+      onClose={onClose}
+      title={`Row ${row}`}
+      size="lg"
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      {shown === undefined && !query.isError && <Loading what="the row" />}
+      {query.isError && <Failure problem={query.error} />}
+      {shown === null && `There is no row ${row}.`}
+      {shown && <RowFacts sequence={sequence} row={shown} />}
     </Modal>
   );
 }
@@ -62,22 +58,27 @@ const RowFacts = ({ sequence, row }: { sequence: Sequence; row: KeyedRow }) => (
 export const NewRow = (props: DialogProps) => <RowForm {...props} row={undefined} />;
 
 interface RowFormProps extends DialogProps {
+  /** The row to change; a new one when absent. */
   readonly row: KeyedRow | undefined;
 }
 
 function RowForm({ sequence, row, onClose }: RowFormProps) {
   const project = useProject();
   const { id, columns } = sequence;
+  // A later read of the row is no change by this person.
+  const [before] = useState(row);
   const [number, setNumber] = useState(row?.key ?? "");
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries(columns.map((column) => [column.id, cellText(row?.columns[column.id])])),
   );
   const taken = useQuery({ ...rowQuery(project, id, number), enabled: !row && isRowNumber(number) });
   const isTaken = !row && Boolean(taken.data);
-  const change = useSequenceChange(
-    () => writeRow(project, id, { rowNumber: number, values: valuesOf(sequence, row, texts) }),
-    onClose,
-  );
+  const change = useSequenceChange(async () => {
+    const now = await readRow(project, id, number, null);
+    if (before && !now) throw new Error(`Somebody has deleted the row ${number} meanwhile.`);
+    if (!before && now) throw new Error(takenText);
+    await writeRow(project, id, { rowNumber: number, values: valuesOf(sequence, { before, now }, texts) });
+  }, onClose);
   return (
     <EditDialog
       title={row ? `Row ${row.key}` : "Add a row"}
@@ -96,7 +97,7 @@ function RowForm({ sequence, row, onClose }: RowFormProps) {
           data-autofocus
           inputMode="numeric"
           value={number}
-          error={isTaken && "There is a row with this number. Open it in the list to change it."}
+          error={isTaken && takenText}
           onChange={(event) => setNumber(event.currentTarget.value)}
         />
       )}
@@ -107,7 +108,7 @@ function RowForm({ sequence, row, onClose }: RowFormProps) {
           description={column.description}
           {...(row && at === 0 && { "data-autofocus": true })}
           {...(column.valueType !== "STRING" && { inputMode: "decimal" as const })}
-          value={texts[column.id]}
+          value={texts[column.id] ?? ""}
           onChange={(event) => setTexts({ ...texts, [column.id]: event.currentTarget.value })}
         />
       ))}
@@ -115,12 +116,26 @@ function RowForm({ sequence, row, onClose }: RowFormProps) {
   );
 }
 
-/** Unchanged cells are sent as they were read. A number goes as text: the server keeps all of its digits. */
-function valuesOf(sequence: Sequence, row: KeyedRow | undefined, texts: Readonly<Record<string, string>>) {
+const takenText = "There is a row with this number. Open it in the list to change it.";
+
+interface Versions {
+  /** As the form began with it. */
+  readonly before: KeyedRow | undefined;
+  /** As it is before the write, perhaps with changes of other people. */
+  readonly now: KeyedRow | null;
+}
+
+/**
+ * The cells of a row, which is written as a whole. Only those that were changed differ from the row as it is
+ * now. A number goes as text: the server keeps all of its digits.
+ */
+function valuesOf(sequence: Sequence, { before, now }: Versions, texts: Readonly<Record<string, string>>) {
   return sequence.columns.map(({ id: columnId, valueType }) => {
-    const before = row?.columns[columnId] as number | string | undefined;
-    const text = texts[columnId]!;
-    if (text === cellText(before)) return { columnId, value: before ?? null };
+    const text = texts[columnId] ?? "";
+    if (text === cellText(before?.columns[columnId])) {
+      const value = now?.columns[columnId] as number | string | undefined;
+      return { columnId, value: value ?? null };
+    }
     const typed = valueType === "STRING" ? text : text.trim();
     return { columnId, value: typed === "" ? null : typed };
   });

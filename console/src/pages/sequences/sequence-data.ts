@@ -40,7 +40,7 @@ export async function readRows(
   project: string,
   id: number,
   query: RowsQuery,
-  signal: AbortSignal,
+  signal: AbortSignal | null,
 ): Promise<RowsPage> {
   const { data } = await postSequencesBySequenceIdGetdata(project, id, { items: [query] }, {}, { signal });
   return { rows: data.items[0]!.rows.map(keyed), nextCursor: data.nextCursor };
@@ -67,13 +67,20 @@ export const rowsQuery = (project: string, id: number, from: string | undefined)
   });
 
 /** One row; null when there is none with this number. */
+export async function readRow(
+  project: string,
+  id: number,
+  row: string,
+  signal: AbortSignal | null,
+): Promise<KeyedRow | null> {
+  const { rows } = await readRows(project, id, { inclusiveFrom: row, inclusiveTo: row }, signal);
+  return rows[0] ?? null;
+}
+
 export const rowQuery = (project: string, id: number, row: string) =>
   queryOptions({
     queryKey: [...keyOf(project, id), "row", row],
-    queryFn: async ({ signal }) => {
-      const { rows } = await readRows(project, id, { inclusiveFrom: row, inclusiveTo: row }, signal);
-      return rows[0] ?? null;
-    },
+    queryFn: ({ signal }) => readRow(project, id, row, signal),
   });
 
 /** The most rows of one response. */
