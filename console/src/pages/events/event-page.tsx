@@ -32,7 +32,7 @@ export function EventPage() {
   });
   if (isPending) return <Loading what="the event" />;
   if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
-  return <EventRecord event={data} />;
+  return <EventRecord key={id} event={data} />;
 }
 
 function EventRecord({ event }: { event: Event }) {

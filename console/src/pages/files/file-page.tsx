@@ -34,7 +34,7 @@ export function FilePage() {
   });
   if (isPending) return <Loading what="the file" />;
   if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
-  return <FileView file={data} />;
+  return <FileView key={id} file={data} />;
 }
 
 function FileView({ file }: { file: FileRecord }) {

@@ -68,7 +68,7 @@ export function ModelsPage() {
           </Tabs.Panel>
         </Tabs>
       )}
-      {open && <ModelDrawer model={open} onClose={() => void navigate({ search: {} })} />}
+      {open && <ModelDrawer key={open.id} model={open} onClose={() => void navigate({ search: {} })} />}
     </Page>
   );
 }

@@ -35,7 +35,9 @@ export function SchedulesTab({ models }: { models: readonly Model[] }) {
           </Empty>
         }
       />
-      {open && <ScheduleDrawer schedule={open} models={models} onClose={() => show(undefined)} />}
+      {open && (
+        <ScheduleDrawer key={open.id} schedule={open} models={models} onClose={() => show(undefined)} />
+      )}
     </>
   );
 }

@@ -28,7 +28,7 @@ export function SequencePage() {
   const { data, error, isPending, refetch } = useQuery(sequenceQuery(useProject(), id));
   if (isPending) return <Loading what="the sequence" />;
   if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
-  return <SequenceView sequence={data} />;
+  return <SequenceView key={id} sequence={data} />;
 }
 
 export const titleOf = ({ id, name, externalId }: Sequence): string => name ?? externalId ?? `Sequence ${id}`;

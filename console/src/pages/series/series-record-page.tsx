@@ -40,7 +40,7 @@ export function SeriesRecordPage() {
   });
   if (isPending) return <Loading what="the series" />;
   if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
-  return <SeriesRecord series={data} />;
+  return <SeriesRecord key={id} series={data} />;
 }
 
 function SeriesRecord({ series }: { series: TimeSeries }) {
