@@ -406,6 +406,20 @@ describe("an upload", () => {
     await chooser.setFiles({ name: "x.doc", mimeType: "text/plain", buffer: Buffer.from("it is here") });
     await page.getByText("it is here").waitFor();
     await assertStored("sheets", "later.doc", Buffer.from("it is here"));
+    // Another person changes the record, and the page does not know it.
+    const id = ids.get("later.doc")!;
+    const change = { fileName: { set: "renamed.doc" }, source: { set: "ERP" } };
+    await console.server.ask.v06(`PATCH /files/${id}`, change);
+    const [again] = await Promise.all([
+      page.waitForEvent("filechooser"),
+      page.getByRole("button", { name: "Replace the content" }).click(),
+    ]);
+    await again.setFiles({ name: "x.doc", mimeType: "text/plain", buffer: Buffer.from("it is newer") });
+    await page.getByText("it is newer").waitFor();
+    await assertStored("sheets", "renamed.doc", Buffer.from("it is newer"));
+    const renamed = await fileIn("sheets", "renamed.doc");
+    assert.deepEqual([renamed?.["id"], renamed?.["source"]], [id, "ERP"]);
+    assert.equal(await fileIn("sheets", "later.doc"), undefined);
     await console.release(page);
   });
 });

@@ -1,5 +1,11 @@
 // The records of files that uploads create and change.
-import { type File, getFiles, type NewFile, postFilesInitupload } from "../api/generated.ts";
+import {
+  type File,
+  getFiles,
+  getFilesByFileId,
+  type NewFile,
+  postFilesInitupload,
+} from "../api/generated.ts";
 import { addressHere } from "../lib/address-here.ts";
 
 /** Files of one name in different folders. */
@@ -14,6 +20,9 @@ export async function findFile(
   const { data } = await getFiles(project, { name, dir: directory, limit: sameNameMax }, { signal });
   return data.items.find((file) => file.directory === directory);
 }
+
+export const readFile = async (project: string, id: number, signal: AbortSignal): Promise<File> =>
+  (await getFilesByFileId(project, id, { signal })).data.items[0]!;
 
 /** All that a person may set, for a request that replaces it. */
 export function writableOf(file: File): NewFile {

@@ -14,6 +14,8 @@ export interface StoredUpload {
   readonly isNew: boolean;
   /** The file has bytes, which stay until the new ones are complete. */
   readonly overwrite: boolean;
+  /** The file that the person chose to get the bytes, in place of one of this folder and name. */
+  readonly ofFileId?: number | undefined;
 }
 
 const storageKey = (project: string) => `millrace.uploads.${project}`;

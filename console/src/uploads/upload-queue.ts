@@ -1,7 +1,7 @@
 // The uploads of this window: some run at a time, and each can be paused, continued and cancelled.
 import { statusOf } from "../api/errors.ts";
 import { deleteFilesByFileId, type File as FileRecord, type NewFile } from "../api/generated.ts";
-import { findFile, openUpload, writableOf } from "./file-records.ts";
+import { findFile, openUpload, readFile, writableOf } from "./file-records.ts";
 import { readUploads, type StoredUpload, storeUploads } from "./stored-uploads.ts";
 import { readProgress, sendBytes, withRetries } from "./transfer.ts";
 
@@ -26,6 +26,8 @@ export interface UploadRequest {
   readonly file: File;
   /** Whether the upload may replace the bytes of a file of the same folder and name. */
   readonly overwrite: boolean;
+  /** The file that gets the bytes. Its record stays as it is; `newFile` only names it for people. */
+  readonly ofFileId?: number | undefined;
 }
 
 /** More uploads at a time are not faster, and leave fewer connections for the pages. */
@@ -74,8 +76,8 @@ export class UploadQueue {
 
   add(requests: readonly UploadRequest[]): void {
     const added = requests.map(
-      ({ newFile, file, overwrite }): Upload => ({
-        ...{ id: crypto.getRandomValues(new Uint32Array(2)).join("-"), newFile, file, overwrite },
+      ({ newFile, file, overwrite, ofFileId }): Upload => ({
+        ...{ id: crypto.getRandomValues(new Uint32Array(2)).join("-"), newFile, file, overwrite, ofFileId },
         ...{ size: file.size, lastModified: file.lastModified, isNew: false, status: "waiting", received: 0 },
       }),
     );
@@ -177,17 +179,23 @@ export class UploadQueue {
     });
   }
 
-  /** Creates the file's record, or uses the one of this folder and name. Returns the link for the bytes. */
+  /**
+   * Creates the file's record, or uses the one with this id, or the one of this folder and name. Returns the
+   * link for the bytes. A record is read directly before, because the request replaces all of it.
+   */
   async #start(id: string, file: File, signal: AbortSignal): Promise<string> {
-    const { newFile, overwrite, isNew, fileId } = this.#find(id);
-    const existing = await findFile(this.#project, newFile, signal);
+    const { newFile, overwrite, ofFileId, isNew, fileId } = this.#find(id);
+    const existing = await (ofFileId === undefined
+      ? findFile(this.#project, newFile, signal)
+      : readFile(this.#project, ofFileId, signal));
     if (existing?.uploaded && !overwrite) {
       this.#change(id, { taken: existing });
       throw new Error("The folder already has a file of this name.");
     }
+    const record = existing && writableOf(existing);
     const opened = await openUpload(
       this.#project,
-      { ...(existing && writableOf(existing)), ...newFile },
+      ofFileId === undefined || !record ? { ...record, ...newFile } : record,
       { contentType: file.type, overwrite, signal },
     );
     const isOwn = existing === undefined || (isNew && existing.id === fileId);
@@ -238,9 +246,8 @@ type LinkedUpload = Upload & Pick<StoredUpload, "fileId" | "url">;
 const linked = (uploads: readonly Upload[]): LinkedUpload[] =>
   uploads.filter((one): one is LinkedUpload => one.url !== undefined && one.fileId !== undefined);
 
-const storedOf = ({ id, newFile, size, lastModified, fileId, url, isNew, overwrite }: LinkedUpload) => ({
-  ...{ id, newFile, size, lastModified, fileId, url, isNew, overwrite },
-});
+const storedOf = ({ file: _, status: _1, received: _2, problem: _3, taken: _4, ...stored }: LinkedUpload) =>
+  stored satisfies StoredUpload;
 
 const isSameFile = (one: Upload, other: Upload): boolean =>
   one.size === other.size &&

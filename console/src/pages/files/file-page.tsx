@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Download, Pencil, Trash2, Upload } from "lucide-react";
 import { useState } from "react";
-import { deleteFilesByFileId, type File as FileRecord, getFilesByFileId } from "../../api/generated.ts";
+import { deleteFilesByFileId, type File as FileRecord } from "../../api/generated.ts";
 import { bytesText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
@@ -16,7 +16,7 @@ import { Failure, Loading } from "../../ui/page-states.tsx";
 import { RecordMenu } from "../../ui/record-menu.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
-import { writableOf } from "../../uploads/file-records.ts";
+import { readFile } from "../../uploads/file-records.ts";
 import { useUploadQueue } from "../../uploads/uploads-context.tsx";
 import { DrawingCard } from "./drawing-card.tsx";
 import { download } from "./file-content.ts";
@@ -30,7 +30,7 @@ export function FilePage() {
   const project = useProject();
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ["files", project, "record", id],
-    queryFn: async ({ signal }) => (await getFilesByFileId(project, id, { signal })).data.items[0]!,
+    queryFn: ({ signal }) => readFile(project, id, signal),
   });
   if (isPending) return <Loading what="the file" />;
   if (error) return <Failure problem={error} onRetry={() => void refetch()} />;
@@ -157,15 +157,16 @@ function FileActions({ file }: { file: FileRecord }) {
 }
 
 /** Uploads bytes for this record; older ones stay until the new ones are complete. */
-function NewContent({ file }: { file: FileRecord }) {
+function NewContent({ file: { id, fileName, directory, uploaded } }: { file: FileRecord }) {
   const queue = useUploadQueue();
   const upload = (chosen: File | null) =>
-    chosen && queue.add([{ newFile: writableOf(file), file: chosen, overwrite: true }]);
+    chosen &&
+    queue.add([{ newFile: { fileName, directory }, file: chosen, overwrite: true, ofFileId: id }]);
   return (
     <FileButton onChange={upload}>
       {(props) => (
         <Button {...props} variant="default" size="xs" leftSection={<Upload size={14} aria-hidden />}>
-          {file.uploaded ? "Replace the content" : "Upload the content"}
+          {uploaded ? "Replace the content" : "Upload the content"}
         </Button>
       )}
     </FileButton>
