@@ -66,6 +66,22 @@ describe("sign-in", () => {
     await console.release(page);
   });
 
+  it("is requested when the session has ended, says so, and leads back to the page", async () => {
+    // This page reads nothing by itself.
+    const page = await console.open({ path: "/raw" });
+    await page.getByRole("heading", { name: "Raw" }).waitFor();
+    await page.context().clearCookies();
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Events" }).click();
+    await page.getByText("Your session has ended").waitFor();
+    assert.equal(await page.getByText("This did not work").count(), 0);
+    await assertAccessible(page);
+    await page.getByLabel("API key").fill(console.server.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Events" }).waitFor();
+    assert.equal(new URL(page.url()).pathname, "/events");
+    await console.release(page);
+  });
+
   it("ends with the sign-out, also for other windows", async () => {
     const page = await console.open();
     await page.getByRole("button", { name: /^Account/ }).click();

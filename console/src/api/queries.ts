@@ -1,6 +1,7 @@
 // The cache of responses, and the generated client's settings.
 import { onlineManager, QueryClient } from "@tanstack/react-query";
 import { seenGroupId, setSeenGroup } from "../session/see-as.ts";
+import { sessionQuery } from "../session/session.ts";
 import { baseUrl } from "./base.ts";
 import { type Connection, ConnectionLost, watchConnection } from "./connection.ts";
 import { statusOf } from "./errors.ts";
@@ -40,6 +41,18 @@ export function openBackend(): Backend {
     },
   });
   setSeenGroup(seenGroupId());
-  Object.assign(defaults, { baseUrl: baseUrl(), fetch: connection.fetch });
+  const watched = withSessionCheck(connection.fetch, queryClient);
+  Object.assign(defaults, { baseUrl: baseUrl(), fetch: watched });
   return { queryClient, connection };
+}
+
+/** Reads the session again after a 401 of another request: the session may have ended. */
+function withSessionCheck(send: typeof fetch, queryClient: QueryClient): typeof fetch {
+  const sessionUrl = `${baseUrl()}/session`;
+  return async (input, init) => {
+    const response = await send(input, init);
+    if (response.status === 401 && input !== sessionUrl)
+      void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey, exact: true });
+    return response;
+  };
 }

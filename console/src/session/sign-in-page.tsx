@@ -40,6 +40,7 @@ export function SignInPage() {
             </Alert>
           )}
           <ProviderFailure />
+          <EndOfSession />
           <KeyForm onSubmit={attempt.mutate} isPending={attempt.isPending} />
           <Providers />
           <Text size="sm" c="var(--text-quiet)">
@@ -92,6 +93,16 @@ function ProviderFailure() {
   return (
     <Alert color="red" role="alert" title="The sign-in with the identity provider failed">
       {description ?? error}. Try again, or ask the administrator of the provider.
+    </Alert>
+  );
+}
+
+function EndOfSession() {
+  const { reason } = useSearch({ from: "/sign-in" });
+  if (reason === undefined) return null;
+  return (
+    <Alert color="yellow" role="status" title="Your session has ended">
+      Sign in to continue on the same page.
     </Alert>
   );
 }

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { LogOut, Moon, Sun, SunMoon, UserRound } from "lucide-react";
 import { setSeenGroup } from "../session/see-as.ts";
-import { sessionQuery, signOut, useSession } from "../session/session.ts";
+import { signOut, useSession } from "../session/session.ts";
 import { useUploadQueue } from "../uploads/uploads-context.tsx";
 
 const schemes = [
@@ -62,7 +62,6 @@ function useSignOut() {
     onSuccess: async () => {
       uploads.forget();
       setSeenGroup(undefined);
-      queryClient.setQueryData(sessionQuery.queryKey, null);
       await navigate({ to: "/sign-in" });
       queryClient.clear();
     },

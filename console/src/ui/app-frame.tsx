@@ -16,6 +16,7 @@ import { Search } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { partOf } from "../api/load-part.ts";
 import { SessionContext, useSession, useSessionData } from "../session/session.ts";
+import { SessionEnded } from "../session/session-ended.tsx";
 import { UploadNotice } from "../uploads/upload-notice.tsx";
 import { UploadsProvider } from "../uploads/uploads-context.tsx";
 import { AccountMenu } from "./account-menu.tsx";
@@ -34,11 +35,15 @@ const CommandPalette = lazy(async () => ({
 
 const headerHeight = 52;
 
-export const AppFrame = () => (
-  <SessionContext value={useSessionData()}>
-    <Frame />
-  </SessionContext>
-);
+export function AppFrame() {
+  const session = useSessionData();
+  if (session === null) return <SessionEnded />;
+  return (
+    <SessionContext value={session}>
+      <Frame />
+    </SessionContext>
+  );
+}
 
 function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure();
