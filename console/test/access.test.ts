@@ -200,6 +200,41 @@ describe("groups", () => {
     await closed(page);
   });
 
+  it("unsaved rights stay when another person changes the group, and the page says so", async () => {
+    const { id } = await create("/groups", { name: "shared", capabilities: [] });
+    const page = await console.open({ path: `/access?tab=groups&group=${id}` });
+    await page.getByLabel("Files: read").selectOption("all");
+    assert.equal(await page.getByRole("button", { name: "See as this group" }).isDisabled(), true);
+    await console.server.ask.v06(`PATCH /groups/${id}`, { name: "shared by two" });
+    // The page reads its records again when the connection is back.
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Save the group" }).click();
+    await page.getByText("The server cannot be reached").first().waitFor();
+    await page.context().setOffline(false);
+    await page.getByText("Somebody else has changed this group").waitFor();
+    await page.getByRole("heading", { name: "shared by two" }).waitFor();
+    assert.equal(await page.getByLabel("Files: read").inputValue(), "all");
+    await page.getByRole("button", { name: "Save the group" }).click();
+    await page.getByText("Saved the group").waitFor();
+    assert.equal(await page.getByText("Somebody else has changed this group").count(), 0);
+    const { items } = await console.server.ask.v06(`GET /groups/${id}`);
+    assert.equal(items[0]!["name"], "shared by two");
+    assert.deepEqual(items[0]!["capabilities"], [{ filesAcl: { actions: ["READ"], scope: { all: {} } } }]);
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type());
+      void dialog.accept();
+    });
+    await page.reload();
+    await page.getByRole("heading", { name: "shared by two" }).waitFor();
+    assert.deepEqual(asked, [], "nothing is left to save");
+    await page.getByLabel("Files: read").selectOption("none");
+    await page.reload();
+    await page.getByRole("heading", { name: "shared by two" }).waitFor();
+    assert.deepEqual(asked, ["beforeunload"]);
+    await closed(page);
+  });
+
   it("members are added and removed", async () => {
     const { id } = await create("/groups", { name: "shift", capabilities: [] });
     const page = await console.open({ path: `/access?tab=groups&group=${id}` });

@@ -45,7 +45,7 @@ export function GroupPage({ id }: { id: number }) {
         <ArrowLeft size={15} aria-hidden /> All groups
       </Anchor>
       {group ? (
-        <OpenGroup key={JSON.stringify(group)} group={group} />
+        <OpenGroup key={id} group={group} />
       ) : (
         <Empty title="This group does not exist">It may have been deleted.</Empty>
       )}
@@ -54,23 +54,30 @@ export function GroupPage({ id }: { id: number }) {
 }
 
 function OpenGroup({ group }: { group: Group }) {
+  const form = useGroupForm(group);
   return (
     <>
-      <GroupHeader group={group} />
-      <GroupEditor group={group} />
+      <GroupHeader group={group} isChanged={form.isChanged} />
+      <GroupEditor group={group} form={form} />
       <GroupMembers group={group} />
     </>
   );
 }
 
-function GroupHeader({ group }: { group: Group }) {
+interface GroupHeaderProps {
+  readonly group: Group;
+  /** Whether the editor has changes that are not saved. */
+  readonly isChanged: boolean;
+}
+
+function GroupHeader({ group, isChanged }: GroupHeaderProps) {
   const navigate = useNavigate({ from: "/access" });
   const [isDeleting, setIsDeleting] = useState(false);
   const see = useSeeAs(group.id);
   const remove = useChange({
     change: (project, id: number) => deleteGroupsByGroupId(project, id),
     done: () => `Deleted the group ${group.name}.`,
-    onDone: () => navigate({ search: { tab: "groups" } }),
+    onDone: () => navigate({ search: { tab: "groups" }, ignoreBlocker: true }),
   });
   return (
     <Row justify="space-between" gap="xs">
@@ -82,6 +89,8 @@ function GroupHeader({ group }: { group: Group }) {
           leftSection={<Eye size={15} aria-hidden />}
           variant="default"
           loading={see.isPending}
+          disabled={isChanged}
+          title={isChanged ? "Save the group first" : undefined}
           onClick={() => see.mutate()}
         >
           See as this group
@@ -148,35 +157,91 @@ function DefaultGroupButton({ group }: { group: Group }) {
   );
 }
 
-function GroupEditor({ group }: { group: Group }) {
-  const [start] = useState(() => rightsOf(group.capabilities));
-  const [rights, setRights] = useState<Rights>(start.rights);
-  const [name, setName] = useState(group.name);
-  const [sourceId, setSourceId] = useState(group.sourceId ?? "");
+interface Fields {
+  /** The group that the person began with. */
+  readonly before: Group;
+  readonly start: ReturnType<typeof rightsOf>;
+  readonly rights: Rights;
+  readonly name: string;
+  readonly sourceId: string;
+}
+
+function fieldsOf(before: Group): Fields {
+  const start = rightsOf(before.capabilities);
+  return { before, start, rights: start.rights, name: before.name, sourceId: before.sourceId ?? "" };
+}
+
+/** The fields of the editor. A group that was read again replaces them, unless the person changed one. */
+function useGroupForm(group: Group) {
+  const [fields, setFields] = useState(() => fieldsOf(group));
+  const [read, setRead] = useState(group);
+  const { before, start, rights, name, sourceId } = fields;
+  const isChanged =
+    rights !== start.rights || name.trim() !== before.name || sourceId.trim() !== (before.sourceId ?? "");
+  if (group !== read) {
+    setRead(group);
+    if (!isChanged) setFields(fieldsOf(group));
+  }
+  return {
+    ...{ fields, isChanged },
+    /** Another administrator has changed the group, and the fields do not have it. */
+    isOutdated: isChanged && contentOf(group) !== contentOf(before),
+    change: (part: Partial<Fields>) => setFields((now) => ({ ...now, ...part })),
+    restart: (from: Group) => setFields(fieldsOf(from)),
+  };
+}
+
+const contentOf = ({ name, sourceId, permissions, capabilities }: Group): string =>
+  JSON.stringify([name, sourceId, permissions, capabilities]);
+
+interface GroupEditorProps {
+  readonly group: Group;
+  readonly form: ReturnType<typeof useGroupForm>;
+}
+
+function useSave(group: Group, { fields, restart }: GroupEditorProps["form"]) {
+  const { before, start, rights, name, sourceId } = fields;
   const save = useChange({
-    change: (project, change: GroupChange) => patchGroupsByGroupId(project, group.id, change),
+    change: async (project, sent: GroupChange) => {
+      const { data } = await patchGroupsByGroupId(project, group.id, sent);
+      // Before the groups are read again: the change is no change by another administrator.
+      restart(data.items[0]!);
+    },
     done: () => `Saved the group ${name}. The rights count from now on.`,
   });
-  const isChanged =
-    rights !== start.rights || name.trim() !== group.name || sourceId.trim() !== (group.sourceId ?? "");
-  useBlocker({ shouldBlockFn: () => isChanged && !window.confirm("Leave without saving the group?") });
-  const isWhole = Object.values(rights).every((row) => !isIncomplete(row.read) && !isIncomplete(row.write));
   const submit = () =>
     save.mutate({
-      ...(name.trim() !== group.name && { name: name.trim() }),
-      ...(sourceId.trim() !== (group.sourceId ?? "") && { sourceId: sourceId.trim() || null }),
+      ...(name.trim() !== before.name && { name: name.trim() }),
+      ...(sourceId.trim() !== (before.sourceId ?? "") && { sourceId: sourceId.trim() || null }),
       ...(rights !== start.rights && { capabilities: capabilitiesOf(rights, start.others) }),
     });
+  return { save, submit };
+}
+
+function GroupEditor({ group, form }: GroupEditorProps) {
+  const { fields, isChanged, change } = form;
+  const { start, rights, name, sourceId } = fields;
+  const { save, submit } = useSave(group, form);
+  useBlocker({
+    shouldBlockFn: () => !window.confirm("Leave without saving the group?"),
+    disabled: !isChanged,
+  });
+  const isWhole = Object.values(rights).every((row) => !isIncomplete(row.read) && !isIncomplete(row.write));
   return (
     <Card component="section" aria-label="Rights">
       <Stack>
+        {form.isOutdated && <ChangedByOthers onDiscard={() => form.restart(group)} />}
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <TextInput label="Name" value={name} onChange={(event) => setName(event.currentTarget.value)} />
+          <TextInput
+            label="Name"
+            value={name}
+            onChange={(event) => change({ name: event.currentTarget.value })}
+          />
           <TextInput
             label="Group of the identity provider"
             placeholder="None"
             value={sourceId}
-            onChange={(event) => setSourceId(event.currentTarget.value)}
+            onChange={(event) => change({ sourceId: event.currentTarget.value })}
           />
         </SimpleGrid>
         {group.permissions && (
@@ -184,7 +249,7 @@ function GroupEditor({ group }: { group: Group }) {
             {JSON.stringify(group.permissions)}. They count besides the rights below, and stay.
           </Alert>
         )}
-        <RightsMatrix rights={rights} onChange={setRights} />
+        <RightsMatrix rights={rights} onChange={(changed) => change({ rights: changed })} />
         {start.others.length > 0 && (
           <Text size="sm" c="var(--text-quiet)">
             Also granted, and kept: {JSON.stringify(start.others)}
@@ -205,3 +270,14 @@ function GroupEditor({ group }: { group: Group }) {
     </Card>
   );
 }
+
+const ChangedByOthers = ({ onDiscard }: { onDiscard(): void }) => (
+  <Alert color="yellow" role="status" title="Somebody else has changed this group meanwhile">
+    <Stack gap="xs" align="flex-start">
+      <Text size="sm">Your changes are not saved yet. Rights that you save replace those of the group.</Text>
+      <Button size="xs" variant="default" onClick={onDiscard}>
+        Discard my changes
+      </Button>
+    </Stack>
+  </Alert>
+);
