@@ -262,9 +262,10 @@ describe("security categories, identity provider and explanations", () => {
   });
 
   it("the identity provider is set without losing the default group, and removed", async () => {
-    await console.server.ask.v06("PUT /defaultgroup", { items: [ids["operators"]] });
     const page = await console.open({ path: "/access?tab=provider" });
     await page.getByLabel("Issuer").fill("https://sso.plant.example/realms/plant");
+    // The page has read the project before.
+    await console.server.ask.v06("PUT /defaultgroup", { items: [ids["operators"]] });
     await page.getByLabel("Client id").fill("millrace");
     await page.getByLabel("Client secret").fill("secret");
     await page.getByRole("button", { name: "Save" }).click();

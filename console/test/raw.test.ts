@@ -96,9 +96,17 @@ describe("databases and tables", () => {
     assert.deepEqual((await v06(`GET /raw/ERP?assetId=${asset!["id"]}`)).items, [
       { tableName: "parts", assetIds: [asset!["id"]] },
     ]);
+    // Links that could not be read are not replaced by none.
+    const tables = /\/raw\/ERP\?/;
+    const failure = { status: 500, json: { error: { message: "No tables now" } } };
+    await page.route(tables, (route) => route.fulfill(failure));
     await page.goto(`${console.server.baseUrl}/raw/ERP/parts`);
-    await page.getByText("about 24-P-01").waitFor();
     const again = await link();
+    await again.getByText("No tables now").waitFor();
+    assert.equal(await again.getByRole("button", { name: "Save" }).count(), 0);
+    await page.unroute(tables);
+    await again.getByRole("button", { name: "Try again" }).click();
+    await page.getByText("about 24-P-01").waitFor();
     await again.getByRole("combobox", { name: "Assets" }).press("Backspace");
     await page.keyboard.press("Escape");
     await again.getByRole("button", { name: "Save" }).click();

@@ -216,6 +216,9 @@ describe("transformations", () => {
     await button(page, "Forget marks…").waitFor({ state: "detached" });
     await button(page, "Settings…").click();
     await dialog(page).getByLabel("Name").fill("Roots");
+    // Another person changes another setting.
+    const theirs = { id, nulls: { set: "clear" } };
+    await console.server.ask.v06("POST /transformations/update", { items: [theirs] });
     await dialog(page).getByLabel("Runs").selectOption({ label: "After another transformation" });
     await dialog(page).getByRole("combobox", { name: "After each successful run of" }).click();
     await page.getByRole("option", { name: "Tree plant" }).click();
@@ -223,6 +226,7 @@ describe("transformations", () => {
     await page.getByRole("heading", { name: "Roots" }).waitFor();
     const [stored] = (await console.server.ask.v06(`GET /transformations/${id}`)).items;
     assert.deepEqual([stored!["schedule"], stored!["query"]], [{ after: "plant" }, query]);
+    assert.equal(stored!["nulls"], "clear");
     await button(page, "Delete…").click();
     await dialog(page).getByRole("button", { name: "Delete the transformation" }).click();
     await page.getByRole("heading", { name: "Transformations" }).waitFor();

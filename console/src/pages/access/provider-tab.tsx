@@ -13,7 +13,7 @@ import {
 } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { baseUrl } from "../../api/base.ts";
-import { type Project, putProject } from "../../api/generated.ts";
+import { getProject, type Project, putProject } from "../../api/generated.ts";
 import { Confirm, Refusal } from "../../ui/confirm.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { useChange, useProjectSettings } from "./data.ts";
@@ -76,8 +76,11 @@ function ProviderForm({ settings }: { settings: Project }) {
   const set = (change: Partial<ProviderFields>) => setFields({ ...fields, ...change });
   const [isRemoving, setIsRemoving] = useState(false);
   const save = useChange({
-    change: (project, authentication: Authentication | undefined) => {
-      const { name, defaultGroupId } = settings;
+    change: async (project, sent: ProviderFields | undefined) => {
+      // The request replaces the whole project, and others may have changed the rest of it since it was read.
+      const now = (await getProject(project)).data.items[0]!;
+      const { name, defaultGroupId } = now;
+      const authentication = sent && authenticationOf(now, sent);
       return putProject(project, { items: [{ name, defaultGroupId, authentication }] });
     },
     done: (input) => (input ? "Saved the identity provider." : "Removed the identity provider."),
@@ -85,7 +88,7 @@ function ProviderForm({ settings }: { settings: Project }) {
   const isSet = settings.authentication.type !== "" || fieldsOf(settings).issuer !== "";
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    save.mutate(authenticationOf(settings, fields));
+    save.mutate(fields);
   };
   return (
     <Stack maw={760}>

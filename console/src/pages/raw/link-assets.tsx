@@ -1,19 +1,43 @@
 // Links a raw table to the assets that its rows are about.
-import { Text } from "@mantine/core";
+import { Modal, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { postRawByDatabaseCreate } from "../../api/generated.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
-import { type TableName, useRawChange } from "./raw-data.ts";
+import { useReturnedFocus } from "../../ui/focus.ts";
+import { Failure, Loading } from "../../ui/page-states.tsx";
+import { assetsOf, type TableName, tablesQuery, useRawChange } from "./raw-data.ts";
 
 interface LinkAssetsProps {
   readonly name: TableName;
-  /** The assets that the table is linked to. */
-  readonly linked: readonly number[];
   onClose(): void;
 }
 
-export function LinkAssets({ name, linked, onClose }: LinkAssetsProps) {
+/** The form replaces all links, so it waits until they are read. */
+export function LinkAssets({ name, onClose }: LinkAssetsProps) {
+  useReturnedFocus();
+  const { data, error, refetch } = useQuery(tablesQuery(name.project, name.database));
+  if (data) return <LinkForm {...{ name, onClose }} linked={assetsOf(data, name.table)} />;
+  return (
+    <Modal opened onClose={onClose} title={titleOf(name)} closeButtonProps={{ "aria-label": "Close" }}>
+      {error ? (
+        <Failure problem={error} onRetry={() => void refetch()} />
+      ) : (
+        <Loading what="the links of the table" />
+      )}
+    </Modal>
+  );
+}
+
+const titleOf = ({ table }: TableName): string => `Assets of ${table}`;
+
+interface LinkFormProps extends LinkAssetsProps {
+  /** The assets that the table is linked to. */
+  readonly linked: readonly number[];
+}
+
+function LinkForm({ name, linked, onClose }: LinkFormProps) {
   const { project, database, table: tableName } = name;
   const [assetIds, setAssetIds] = useState(linked);
   const change = useRawChange(
@@ -22,7 +46,7 @@ export function LinkAssets({ name, linked, onClose }: LinkAssetsProps) {
   );
   return (
     <EditDialog
-      title={`Assets of ${tableName}`}
+      title={titleOf(name)}
       {...{ isPending: change.isPending, problem: change.error, onClose }}
       onSave={() => change.mutate(undefined)}
     >

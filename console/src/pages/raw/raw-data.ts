@@ -57,6 +57,12 @@ export const tablesQuery = (project: string, database: string) =>
       ),
   });
 
+/** The assets that the rows of a table are about. */
+export const assetsOf = (tables: readonly LinkedRawTable[] | undefined, table: string): readonly number[] =>
+  tables?.find(({ tableName }) => tableName === table)?.assetIds ?? noAssets;
+
+const noAssets: readonly number[] = [];
+
 const pathOf = ({ project, database, table }: TableName): string =>
   ["/api/0.6/projects", ...[project, "raw", database, table].map(encodeURIComponent)].join("/");
 

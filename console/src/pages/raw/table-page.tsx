@@ -19,6 +19,7 @@ import { ExportMenu } from "./export-menu.tsx";
 import { LinkAssets } from "./link-assets.tsx";
 import { ProfileDrawer } from "./profile-drawer.tsx";
 import {
+  assetsOf,
   columnNamesOf,
   type RowsPage,
   rowCountQuery,
@@ -41,7 +42,7 @@ export function TablePage() {
   const names = useMemo(() => columnNamesOf(rows), [rows]);
   const navigate = useNavigate({ from: "/raw/$database/$table" });
   const [dialog, setDialog] = useState<Dialog>();
-  const linked = useLinkedAssets(name);
+  const linked = assetsOf(useQuery(tablesQuery(project, database)).data, table);
   const jump = (wanted: string | undefined) => void navigate({ search: (now) => ({ ...now, from: wanted }) });
   const show = (key: string | undefined) => void navigate({ search: (now) => ({ ...now, row: key }) });
   return (
@@ -80,21 +81,13 @@ export function TablePage() {
       {row !== undefined && <RowDrawer name={name} rowKey={row} onClose={() => show(undefined)} />}
       {dialog === "profile" && <ProfileDrawer {...{ name, rows }} onClose={() => setDialog(undefined)} />}
       {dialog === "upload" && <UploadDialog {...{ database, table }} onClose={() => setDialog(undefined)} />}
-      {dialog === "assets" && <LinkAssets {...{ name, linked }} onClose={() => setDialog(undefined)} />}
+      {dialog === "assets" && <LinkAssets name={name} onClose={() => setDialog(undefined)} />}
       {dialog === "delete" && <DeleteAndLeave name={name} onClose={() => setDialog(undefined)} />}
     </Page>
   );
 }
 
 const rowsOf = (data: InfiniteData<RowsPage> | undefined) => data?.pages.flatMap(({ items }) => items) ?? [];
-
-const noAssets: readonly number[] = [];
-
-/** The assets that the table is linked to. */
-function useLinkedAssets({ project, database, table }: TableName): readonly number[] {
-  const tables = useQuery(tablesQuery(project, database));
-  return tables.data?.find(({ tableName }) => tableName === table)?.assetIds ?? noAssets;
-}
 
 interface TableNoteProps {
   readonly name: TableName;

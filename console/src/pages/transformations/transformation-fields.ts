@@ -75,15 +75,23 @@ export function newTransformationOf(fields: TransformationFields): NewTransforma
   };
 }
 
-/** All members but the query, which the editor saves. */
-export function changeOf(id: number, fields: TransformationFields): TransformationChange {
+/** Only the settings that were changed, so that changes of other people stay. The editor saves the query. */
+export function changeOf(before: Transformation, fields: TransformationFields): TransformationChange {
+  const old = fieldsOf(before);
   const { name, externalId, action, nulls, onError } = fields;
-  const schedule = scheduleOf(fields);
+  const [destination, schedule] = [destinationOf(fields), scheduleOf(fields)];
   return {
-    id,
-    ...{ name: { set: name }, externalId: { set: externalId } },
-    ...{ destination: { set: destinationOf(fields) }, action: { set: action } },
-    ...{ nulls: { set: nulls }, onError: { set: onError } },
-    schedule: schedule ? { set: schedule } : { setNull: true },
+    id: before.id,
+    ...(name !== old.name && { name: { set: name } }),
+    ...(externalId !== old.externalId && { externalId: { set: externalId } }),
+    ...(!isSame(destination, destinationOf(old)) && { destination: { set: destination } }),
+    ...(action !== old.action && { action: { set: action } }),
+    ...(nulls !== old.nulls && { nulls: { set: nulls } }),
+    ...(onError !== old.onError && { onError: { set: onError } }),
+    ...(!isSame(schedule, scheduleOf(old)) && {
+      schedule: schedule ? { set: schedule } : { setNull: true },
+    }),
   };
 }
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -61,10 +61,12 @@ interface EditProps {
 export function EditTransformation({ transformation, onClose }: EditProps) {
   const project = useProject();
   const { account } = useSession();
-  const { id, owner, ownerId } = transformation;
-  const [fields, setFields] = useState(() => fieldsOf(transformation));
+  const { owner, ownerId } = transformation;
+  // A later read of the record is no change by this person.
+  const [before] = useState(transformation);
+  const [fields, setFields] = useState(() => fieldsOf(before));
   const { mutate, isPending, error } = useTransformationsChange(async () => {
-    await postTransformationsUpdate(project, { items: [changeOf(id, fields)] });
+    await postTransformationsUpdate(project, { items: [changeOf(before, fields)] });
     onClose();
   });
   return (
