@@ -64,6 +64,7 @@ describe("accounts and keys", () => {
     await page.getByRole("menuitem", { name: "New key" }).click();
     await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByText("shown only this once").waitFor();
+    await page.keyboard.press("Escape");
     const key = await page.getByRole("textbox", { name: "Key of dashboard" }).inputValue();
     const series = await console.server.ask.v06("GET /timeseries", undefined, { "api-key": key });
     assert.deepEqual(

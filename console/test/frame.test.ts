@@ -264,7 +264,7 @@ describe("the frame", () => {
     await console.release(page);
   });
 
-  it("returns the keyboard to where it was, after a dialog and after a request", async () => {
+  it("returns the keyboard to where it was, and keeps a dialog with input open", async () => {
     const page = await console.open({ path: "/events" });
     const focused = (name: string) =>
       untilTrue(page, `document.activeElement?.textContent === ${JSON.stringify(name)}`);
@@ -276,6 +276,14 @@ describe("the frame", () => {
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
     await focused("New event");
+    await page.keyboard.press("Enter");
+    const description = dialog.getByLabel("Description");
+    await description.fill("A long text");
+    await page.keyboard.press("Escape");
+    await page.mouse.click(4, 300);
+    assert.equal(await description.inputValue(), "A long text");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "detached" });
     await page.goto(`${console.server.baseUrl}/suggestions`);
     const suggest = page.getByRole("button", { name: "Suggest assets for series" });
     await suggest.press("Enter");

@@ -113,6 +113,15 @@ describe("transformations", () => {
     await page.getByText("The query is not saved").waitFor({ state: "detached" });
     const [stored] = (await console.server.ask.v06(`GET /transformations/${id}`)).items;
     assert.equal(stored!["query"], `${treeQuery} -- saved`);
+    await editor.fill("SELECT 1 AS externalId");
+    for (const step of ["dismiss", "accept"] as const) {
+      const asked = page.waitForEvent("dialog");
+      page.once("dialog", (one) => void one[step]());
+      await page.getByRole("link", { name: "All transformations" }).click();
+      assert.equal((await asked).message(), "Leave without saving the query?");
+      if (step === "dismiss") assert.equal(await editor.inputValue(), "SELECT 1 AS externalId");
+    }
+    await page.getByRole("heading", { name: "Transformations" }).waitFor();
     await console.release(page);
   });
 

@@ -1,6 +1,6 @@
 // The dialog with a form for a record: its fields, the refusal of the server, and the buttons.
 import { Button, Group, Modal, Stack } from "@mantine/core";
-import type { FormEvent, ReactNode } from "react";
+import { type FormEvent, type ReactNode, useState } from "react";
 import { Refusal } from "./confirm.tsx";
 import { useReturnedFocus } from "./focus.ts";
 
@@ -32,13 +32,21 @@ export function EditDialog({
   children,
 }: EditDialogProps) {
   useReturnedFocus();
+  const [isChanged, setIsChanged] = useState(false);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isComplete) onSave();
   };
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ "aria-label": "Close" }}>
-      <form onSubmit={submit}>
+    <Modal
+      opened
+      {...{ onClose, title, size }}
+      // A click beside the dialog must not lose what a person has typed.
+      closeOnClickOutside={!isChanged}
+      closeOnEscape={!isChanged}
+      closeButtonProps={{ "aria-label": "Close" }}
+    >
+      <form onSubmit={submit} onChange={() => setIsChanged(true)}>
         <Stack>
           {children}
           <Refusal problem={problem} />

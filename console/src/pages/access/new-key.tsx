@@ -55,6 +55,7 @@ export function NewKey({ account, onClose }: { account: Pick<User, "id" | "uniqu
       onClose={onClose}
       title={title}
       closeOnClickOutside={false}
+      closeOnEscape={false}
       closeButtonProps={{ "aria-label": "Close" }}
     >
       <Stack>

@@ -1,6 +1,7 @@
 // Edits the SQL of a transformation, marks its errors, and shows the rows of the query or the plan of a run.
 import { Alert, Button, type ButtonProps, Card, Group, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useBlocker } from "@tanstack/react-router";
 import { CircleAlert, ListChecks, type LucideIcon, Rows3, Save } from "lucide-react";
 import { useState } from "react";
 import {
@@ -31,6 +32,7 @@ export function QueryCard({ transformation }: { transformation: Transformation }
   const { preview, plan, save, reset } = useSteps(transformation, query, onSaved);
   const fault = faultOf(save.error ?? plan.error ?? preview.error, { text: query, aliases: [] });
   const isChanged = query !== saved;
+  useQuestionAtLeave(isChanged && mayWrite);
   const show = (step: typeof preview | typeof plan) => {
     reset();
     step.mutate();
@@ -76,6 +78,14 @@ export function QueryCard({ transformation }: { transformation: Transformation }
       </Stack>
     </Card>
   );
+}
+
+function useQuestionAtLeave(isUnsaved: boolean): void {
+  useBlocker({
+    shouldBlockFn: ({ current, next }) =>
+      current.pathname !== next.pathname && !window.confirm("Leave without saving the query?"),
+    disabled: !isUnsaved,
+  });
 }
 
 const failureOf = (steps: Readonly<Record<"save" | "plan", { readonly error: unknown }>>): string => {

@@ -114,7 +114,7 @@ function useSteps(
       effect: `${name} and the list of its runs are deleted. What it wrote stays. This cannot be undone.`,
       run: async () => {
         await deleteTransformationsByTransformationId(project, id);
-        await navigate({ to: "/transformations" });
+        await navigate({ to: "/transformations", ignoreBlocker: true });
       },
     },
   };
