@@ -161,6 +161,8 @@ describe("transformations", () => {
     await plan.getByText("2 created").waitFor();
     assert.deepEqual((await console.server.ask.v06("GET /assets")).items, []);
     await runOf(page);
+    await page.getByText("The transformation has changed or run since the plan").waitFor();
+    assert.equal(await plan.count(), 0);
     await page.getByRole("table", { name: "Runs" }).getByText("completed", { exact: true }).waitFor();
     await putPlant([
       ["pump", { title: "Pump 2", parent: "site" }],

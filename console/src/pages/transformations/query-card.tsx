@@ -5,10 +5,12 @@ import { useBlocker } from "@tanstack/react-router";
 import { CircleAlert, ListChecks, type LucideIcon, Rows3, Save } from "lucide-react";
 import { useState } from "react";
 import {
+  getTransformationsByTransformationId,
   postTransformationsByTransformationIdPlan,
   postTransformationsPreview,
   postTransformationsUpdate,
   type Transformation,
+  type TransformationPlan,
 } from "../../api/generated.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
@@ -74,7 +76,7 @@ export function QueryCard({ transformation }: { transformation: Transformation }
         {fault && <FaultNotice title={failureOf({ save, plan })} fault={fault} text={query} />}
         {(preview.isPending || plan.isPending) && <Loading what="the rows of the query" />}
         {preview.data && <PreviewTable preview={preview.data} />}
-        {plan.data && <PlanView plan={plan.data} />}
+        {plan.data && <Planned {...plan.data} now={stateOf(transformation)} />}
       </Stack>
     </Card>
   );
@@ -118,13 +120,19 @@ function useSteps({ id }: Transformation, query: string, onSaved: (sent: string)
   const preview = useMutation({
     mutationFn: async () => (await postTransformationsPreview(project, { query, limit: previewRows })).data,
   });
+  const { queryKey } = transformationQuery(project, id);
   const plan = useMutation({
-    mutationFn: async () => (await postTransformationsByTransformationIdPlan(project, id)).data,
+    mutationFn: async () => {
+      const found = (await getTransformationsByTransformationId(project, id)).data.items[0]!;
+      client.setQueryData(queryKey, found);
+      const { data } = await postTransformationsByTransformationIdPlan(project, id);
+      return { plan: data, state: stateOf(found) };
+    },
   });
   const save = useTransformationsChange(async () => {
     const items = [{ id, query: { set: query } }];
     const { data } = await postTransformationsUpdate(project, { items });
-    client.setQueryData(transformationQuery(project, id).queryKey, data.items[0]!);
+    client.setQueryData(queryKey, data.items[0]!);
     onSaved(query);
   });
   const reset = () => {
@@ -132,6 +140,27 @@ function useSteps({ id }: Transformation, query: string, onSaved: (sent: string)
     if (!save.isPending) save.reset();
   };
   return { preview, plan, save, reset };
+}
+
+/** Differs after a change and after each start or end of a run. */
+const stateOf = ({ lastUpdatedTime, lastRun }: Transformation): string =>
+  JSON.stringify([lastUpdatedTime, lastRun?.id, lastRun?.status]);
+
+interface PlannedProps {
+  readonly plan: TransformationPlan;
+  /** The state of the transformation that the plan is of. */
+  readonly state: string;
+  readonly now: string;
+}
+
+/** The plan, until the transformation changes or runs. */
+function Planned({ plan, state, now }: PlannedProps) {
+  if (state === now) return <PlanView plan={plan} />;
+  return (
+    <Text size="sm" role="status">
+      The transformation has changed or run since the plan was made. Plan a run again.
+    </Text>
+  );
 }
 
 function Unsaved({ transformation: { owner, ownerId } }: { transformation: Transformation }) {
