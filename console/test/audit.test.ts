@@ -49,6 +49,33 @@ describe("the page of the audit log", () => {
     await console.release(page);
   });
 
+  it("keeps the list of a time range while time passes, and says why the chain was not checked", async () => {
+    const page = await console.open({ path: "/", key: auditorKey });
+    await page.getByRole("heading", { name: "Start" }).waitFor();
+    // A minute takes 200 ms on this page.
+    await page.evaluate(`
+      const [every, now, openedMs] = [setInterval, Date.now, Date.now()];
+      globalThis.setInterval = (run, ms, ...rest) => every(run, ms === 60_000 ? 200 : ms, ...rest);
+      Date.now = () => openedMs + 300 * (now() - openedMs);
+    `);
+    const failure = { status: 500, json: { error: { message: "The disk is away" } } };
+    await page.route("**/audit/verification", (route) => route.fulfill(failure));
+    const begins = new Set<string | null>();
+    page.on("request", (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith("/audit") && searchParams.has("minTime")) begins.add(searchParams.get("minTime"));
+    });
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Audit" }).click();
+    await page.getByRole("alert").getByText("The chain was not checked: The disk is away").waitFor();
+    await page.getByRole("combobox", { name: "Time range" }).click();
+    await page.getByRole("option", { name: "Last day" }).click();
+    await page.waitForURL(/last=1d/);
+    await rows(page).nth(1).waitFor();
+    await page.waitForTimeout(700);
+    assert.equal(begins.size, 1, "the list begins at one time");
+    await console.release(page);
+  });
+
   it("downloads all records of the filter as CSV", async () => {
     const page = await console.open({ path: "/audit?kind=deletion", key: auditorKey });
     const downloading = page.waitForEvent("download");

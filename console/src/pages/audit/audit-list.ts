@@ -16,10 +16,13 @@ interface AuditFilter extends Pick<AuditSearch, "account" | "kind" | "result"> {
   readonly minTime: number | undefined;
 }
 
-/** The same filter within a minute, so that its pages stay. */
-export function filterOf(search: AuditSearch, nowMs: number): AuditFilter {
-  const { account, kind, result } = search;
-  return { account, kind, result, minTime: beginOf(search, Math.floor(nowMs / minuteMs) * minuteMs) };
+/**
+ * The begin of the range stays while the page is open: another one would be another list, from its first
+ * record on. It is a whole minute, so that a person who comes back finds the same list.
+ */
+export function useFilter({ account, kind, result, last }: AuditSearch): AuditFilter {
+  const minTime = useMemo(() => beginOf(last, Math.floor(Date.now() / minuteMs) * minuteMs), [last]);
+  return { account, kind, result, minTime };
 }
 
 const reader =

@@ -1,30 +1,29 @@
 // The audit log: callers, operations and results, and whether the log is unchanged.
-import { Button, Select, TextInput } from "@mantine/core";
+import { Button, Select, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleCheck, ScrollText, Search, TriangleAlert } from "lucide-react";
+import { messageOf } from "../../api/errors.ts";
 import { countOf, countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
-import { useNow } from "../../ui/use-now.ts";
 import { VirtualTable } from "../../ui/virtual-table.tsx";
 import classes from "./audit.module.css";
 import { auditColumns } from "./audit-columns.tsx";
 import { csvCells, csvHeader } from "./audit-csv.ts";
-import { allRecords, filterOf, requestOf, useAuditList, useVerification } from "./audit-list.ts";
+import { allRecords, requestOf, useAuditList, useFilter, useVerification } from "./audit-list.ts";
 import { type AuditRange, type AuditSearch, auditKinds, auditRanges, auditResults } from "./search.ts";
 
 const typingPauseMs = 250;
-const minuteMs = 60_000;
 const rowHeight = 46;
 
 export function AuditPage() {
   const search = useSearch({ from: "/frame/audit" });
   const project = useProject();
-  const filter = filterOf(search, useNow(minuteMs));
+  const filter = useFilter(search);
   const list = useAuditList(filter);
   const read = (signal: AbortSignal) => allRecords(project, filter, signal);
   return (
@@ -39,7 +38,12 @@ export function AuditPage() {
           <CopyAs request={requestOf(project, filter)} />
         </>
       }
-      toolbar={<AuditFilters search={search} />}
+      toolbar={
+        <>
+          <AuditFilters search={search} />
+          <VerificationFailure />
+        </>
+      }
     >
       {list.isPending && <Loading what="the audit log" />}
       {list.error !== null && <Failure problem={list.error} onRetry={list.refetch} />}
@@ -80,6 +84,17 @@ function Verdict() {
         ? `Record ${broken.seq} ${problems[broken.problem]}`
         : `Chain of ${countOf(checked, "record")} intact`}
     </Button>
+  );
+}
+
+/** Why the chain could not be checked. The records are shown all the same. */
+function VerificationFailure() {
+  const { error } = useVerification();
+  if (!error) return null;
+  return (
+    <Text size="sm" c="var(--text-danger)" role="alert" mt={6}>
+      The chain was not checked: {messageOf(error)}
+    </Text>
   );
 }
 

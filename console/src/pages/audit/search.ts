@@ -29,5 +29,5 @@ export const auditSearch = (raw: Record<string, unknown>): AuditSearch =>
 const dayMs = 86_400_000;
 
 /** The first time of the range; undefined for all records. */
-export const beginOf = ({ last }: AuditSearch, nowMs: number): number | undefined =>
+export const beginOf = (last: AuditRange | undefined, nowMs: number): number | undefined =>
   last === undefined ? undefined : nowMs - Number.parseInt(last, 10) * dayMs;
