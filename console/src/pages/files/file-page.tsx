@@ -1,5 +1,5 @@
 // One file: its preview, its record, the download, and the ways to change it.
-import { Badge, Button, Card, FileButton, Stack } from "@mantine/core";
+import { Badge, Button, Card, Stack } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Download, Pencil, Trash2, Upload } from "lucide-react";
@@ -8,6 +8,7 @@ import { deleteFilesByFileId, type File as FileRecord } from "../../api/generate
 import { bytesText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
+import { ChooseFiles } from "../../ui/choose-files.tsx";
 import { Confirm, Refusal } from "../../ui/confirm.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Facts, MetadataCard } from "../../ui/facts.tsx";
@@ -159,17 +160,16 @@ function FileActions({ file }: { file: FileRecord }) {
 /** Uploads bytes for this record; older ones stay until the new ones are complete. */
 function NewContent({ file: { id, fileName, directory, uploaded } }: { file: FileRecord }) {
   const queue = useUploadQueue();
-  const upload = (chosen: File | null) =>
-    chosen &&
-    queue.add([{ newFile: { fileName, directory }, file: chosen, overwrite: true, ofFileId: id }]);
+  const upload = ([file]: readonly File[]) =>
+    queue.add([{ newFile: { fileName, directory }, file: file!, overwrite: true, ofFileId: id }]);
   return (
-    <FileButton onChange={upload}>
+    <ChooseFiles onChoose={upload}>
       {(props) => (
         <Button {...props} variant="default" size="xs" leftSection={<Upload size={14} aria-hidden />}>
           {uploaded ? "Replace the content" : "Upload the content"}
         </Button>
       )}
-    </FileButton>
+    </ChooseFiles>
   );
 }
 

@@ -1,5 +1,5 @@
 // All files of the project: folders, a table with filters, and uploads.
-import { Autocomplete, Button, FileButton, Select, TextInput } from "@mantine/core";
+import { Autocomplete, Button, Select, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Files, Search, Upload } from "lucide-react";
@@ -9,6 +9,7 @@ import { countText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
+import { ChooseFiles } from "../../ui/choose-files.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -86,13 +87,13 @@ const csvCells = (file: FileRecord) => {
 
 function UploadButton({ onChoose }: { onChoose(files: readonly File[]): void }) {
   return (
-    <FileButton multiple onChange={onChoose}>
+    <ChooseFiles multiple onChoose={onChoose}>
       {(props) => (
         <Button {...props} size="xs" leftSection={<Upload size={14} aria-hidden />}>
           Upload files
         </Button>
       )}
-    </FileButton>
+    </ChooseFiles>
   );
 }
 

@@ -1,10 +1,11 @@
 // The uploads of this window below the list of files: progress, pause, continue, cancel.
-import { ActionIcon, Button, Card, FileButton, Group, Progress, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Card, Group, Progress, Text, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { Link } from "@tanstack/react-router";
 import { FileSearch, Pause, Play, Replace, X } from "lucide-react";
 import { messageOf, sentenceOf } from "../../api/errors.ts";
 import { bytesText, countText } from "../../lib/format.ts";
+import { ChooseFiles } from "../../ui/choose-files.tsx";
 import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { waitingText } from "../../uploads/transfer.ts";
 import { percentOf } from "../../uploads/upload-progress.ts";
@@ -181,10 +182,9 @@ const Action = ({ label, icon: Icon, onClick }: ActionProps) => (
 );
 
 function ChooseAgain({ upload: { id, newFile }, queue }: { upload: Upload; queue: UploadQueue }) {
-  const choose = (file: File | null) => file && queue.giveFile(id, file);
   return (
-    <FileButton onChange={choose}>
+    <ChooseFiles onChoose={([file]) => queue.giveFile(id, file!)}>
       {(props) => <Action {...props} label={`Choose ${newFile.fileName}`} icon={FileSearch} />}
-    </FileButton>
+    </ChooseFiles>
   );
 }

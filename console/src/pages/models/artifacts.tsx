@@ -1,5 +1,5 @@
 // The artifacts of a version: downloads, and uploads while the version waits for its deployment.
-import { Button, FileButton, Group, Stack, Table, Text } from "@mantine/core";
+import { Button, Group, Stack, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Download, FileUp } from "lucide-react";
 import {
@@ -9,6 +9,7 @@ import {
 } from "../../api/generated.ts";
 import { bytesText, countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
+import { ChooseFiles } from "../../ui/choose-files.tsx";
 import { Refusal } from "../../ui/confirm.tsx";
 import { Failure, Loading } from "../../ui/page-states.tsx";
 import { artifactsQuery, useModelsChange } from "./models-data.ts";
@@ -78,7 +79,7 @@ function ArtifactTable({ version: { modelId, id }, artifacts }: ArtifactTablePro
 function ArtifactUpload({ version: { modelId, id } }: { version: ModelVersion }) {
   const project = useProject();
   const { state, send, cancel } = useTransfer();
-  const upload = useModelsChange(async (files: File[]) => {
+  const upload = useModelsChange(async (files: readonly File[]) => {
     for (const file of files) {
       const { data } = await postAnalyticsModelsByModelIdVersionsByVersionIdArtifactsUpload(
         project,
@@ -94,11 +95,7 @@ function ArtifactUpload({ version: { modelId, id } }: { version: ModelVersion })
   return (
     <>
       <Group>
-        <FileButton
-          multiple
-          onChange={(files) => upload.mutate(files)}
-          inputProps={{ "aria-label": "Artifacts to upload" }}
-        >
+        <ChooseFiles multiple label="Artifacts to upload" onChoose={upload.mutate}>
           {(props) => (
             <Button
               {...props}
@@ -110,7 +107,7 @@ function ArtifactUpload({ version: { modelId, id } }: { version: ModelVersion })
               Upload artifacts
             </Button>
           )}
-        </FileButton>
+        </ChooseFiles>
       </Group>
       {state && <TransferProgress state={state} onCancel={cancel} />}
       <Refusal problem={upload.error} />
