@@ -93,6 +93,13 @@ describe("the editor of an expression", () => {
     await page.getByRole("option", { name: "max" }).click();
     await page.getByText(/^\d+ results$/).waitFor();
     assert.equal(await page.locator("mark").count(), 0);
+    const granularity = page.getByRole("textbox", { name: "Granularity of inflow" });
+    await granularity.fill("");
+    await granularity.fill("5m");
+    await page.waitForURL(({ searchParams }) => searchParams.get("alias") === `inflow=${inflow}:max:5m`);
+    await granularity.fill("");
+    await granularity.blur();
+    assert.equal(await granularity.inputValue(), "5m");
     await page.getByRole("combobox", { name: "Expression" }).fill("[77]");
     await alert.getByText("At character 1: There is no series 77 that you may read.").waitFor();
     await console.release(page);

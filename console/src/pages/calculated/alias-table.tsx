@@ -1,7 +1,8 @@
 // The names of series in the expression, each of points or of an aggregate.
 import { ActionIcon, Select, Table, TextInput } from "@mantine/core";
 import { Trash2 } from "lucide-react";
-import type { Alias } from "./search.ts";
+import { useState } from "react";
+import { type Alias, isGranularity } from "./search.ts";
 
 interface AliasTableProps {
   readonly aliases: readonly Alias[];
@@ -41,12 +42,9 @@ export function AliasTable({ aliases, text, onChange }: AliasTableProps) {
                 />
               </Table.Td>
               <Table.Td>
-                <TextInput
-                  size="xs"
-                  aria-label={`Granularity of ${one.alias}`}
-                  disabled={one.aggregate === undefined}
-                  value={one.granularity ?? ""}
-                  onChange={(event) => change(index, { ...one, granularity: event.currentTarget.value })}
+                <GranularityInput
+                  alias={one}
+                  onChange={(granularity) => change(index, { ...one, granularity })}
                 />
               </Table.Td>
               <Table.Td>
@@ -66,6 +64,32 @@ export function AliasTable({ aliases, text, onChange }: AliasTableProps) {
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+interface GranularityInputProps {
+  readonly alias: Alias;
+  onChange(granularity: string): void;
+}
+
+/** The address holds the granularity, and can hold no empty one: such a text stays in the input. */
+function GranularityInput({ alias: one, onChange }: GranularityInputProps) {
+  const { alias, aggregate, granularity = "" } = one;
+  const [typed, setTyped] = useState<string>();
+  const change = (text: string) => {
+    setTyped(isGranularity(text) ? undefined : text);
+    if (isGranularity(text)) onChange(text);
+  };
+  return (
+    <TextInput
+      size="xs"
+      aria-label={`Granularity of ${alias}`}
+      disabled={aggregate === undefined}
+      value={typed ?? granularity}
+      error={typed !== undefined}
+      onChange={(event) => change(event.currentTarget.value)}
+      onBlur={() => setTyped(undefined)}
+    />
   );
 }
 

@@ -32,6 +32,9 @@ export function calculatedSearch(raw: Record<string, unknown>): CalculatedSearch
 
 const aliasPattern = /^(.+)=(\d+)(?::(\w+):(\w+))?$/;
 
+/** Whether an address can hold the text as a granularity. The server checks the rest. */
+export const isGranularity = (text: string): boolean => /^\w+$/.test(text);
+
 export const aliasesIn = ({ alias = [] }: CalculatedSearch): Alias[] =>
   alias.flatMap((written) => {
     const [, name, id, aggregate, granularity] = aliasPattern.exec(written) ?? [];
