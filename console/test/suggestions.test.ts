@@ -187,12 +187,22 @@ describe("a drawing", () => {
       if (Math.abs(across - 0.25) < 0.01 && Math.abs(down - 0.495) < 0.01) break;
       assert.ok(performance.now() < endMs, JSON.stringify({ box, image }));
     }
+    const items = Array.from({ length: 5 }, (_, i) => ({ name: `without values ${i}`, assetId: assets[0] }));
+    await console.server.ask.v06("POST /timeseries", { items });
+    const latest = "**/timeseries/latest";
+    const failure = { status: 500, json: { error: { message: "The store is away" } } };
+    await page.route(latest, (route) => route.fulfill(failure));
     await spot.click();
+    await page.getByText("The values were not read: The store is away").waitFor();
+    assert.equal(await page.getByText("no values", { exact: true }).count(), 0);
+    await page.getByText("The first 5 of the asset").getByRole("link", { name: "All series" }).waitFor();
+    await page.unroute(latest);
     await page.getByText("7.25 bar").waitFor();
+    await page.getByText("no values", { exact: true }).first().waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Accept" }).click();
     await page.getByRole("button", { name: "23-P-1012A", exact: true }).waitFor();
-    const { items } = await console.server.ask.v06(`GET /files/${drawing}`);
-    assert.deepEqual(items[0]!["assetIds"], [assets[0]]);
+    const [stored] = (await console.server.ask.v06(`GET /files/${drawing}`)).items;
+    assert.deepEqual(stored!["assetIds"], [assets[0]]);
     await page.getByRole("dialog").getByRole("link", { name: "23-P-1012A" }).click();
     await page.getByRole("heading", { name: "23-P-1012A" }).waitFor();
     assert.match(page.url(), new RegExp(`/assets/${assets[0]}$`));

@@ -2,7 +2,8 @@
 import { Group, Popover, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { getTimeseries, type Suggestion, type TimeSeries } from "../../api/generated.ts";
+import { messageOf, unreadText } from "../../api/errors.ts";
+import { type Datapoint, getTimeseries, type Suggestion, type TimeSeries } from "../../api/generated.ts";
 import { ageText, countOf, valueText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
@@ -107,27 +108,41 @@ const noSeries: readonly TimeSeries[] = [];
 
 function LatestValues({ assetId }: { assetId: number }) {
   const project = useProject();
-  const { data = noSeries } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ["timeseries", project, "of hotspot", assetId],
     queryFn: async ({ signal }) =>
-      (await getTimeseries(project, { assetId, limit: seriesMax }, { signal })).data.items,
+      (await getTimeseries(project, { assetId, limit: seriesMax }, { signal })).data,
   });
-  const { latest } = useValuesInView(data);
+  const series = data?.items ?? noSeries;
+  const { latest, problem } = useValuesInView(series);
   const nowMs = useNow(1_000);
-  if (data.length === 0) return null;
+  const textOf = (point: Datapoint | null | undefined, unit = "") => {
+    if (point) return `${valueText(point.value)} ${unit} · ${ageText(point.timestamp, nowMs)}`;
+    if (point === null) return "no values";
+    return problem ? "not read" : "…";
+  };
+  if (error) return <Text size="xs">{unreadText("series", error)}</Text>;
+  if (!data) return <Text size="xs">…</Text>;
+  if (series.length === 0) return null;
   return (
-    <dl className={classes["values"]}>
-      {data.map(({ id, name, unit = "" }) => {
-        const point = latest.get(id);
-        return (
+    <>
+      {problem !== null && <Text size="xs">The values were not read: {messageOf(problem)}</Text>}
+      <dl className={classes["values"]}>
+        {series.map(({ id, name, unit }) => (
           <div key={id}>
             <dt>{name}</dt>
-            <dd className="numbers">
-              {point ? `${valueText(point.value)} ${unit} · ${ageText(point.timestamp, nowMs)}` : "no values"}
-            </dd>
+            <dd className="numbers">{textOf(latest.get(id), unit)}</dd>
           </div>
-        );
-      })}
-    </dl>
+        ))}
+      </dl>
+      {data.nextCursor !== undefined && (
+        <Text size="xs">
+          The first {seriesMax} of the asset.{" "}
+          <TextLink to="/series" search={{ assets: [assetId] }} size="xs" underline="always">
+            All series
+          </TextLink>
+        </Text>
+      )}
+    </>
   );
 }

@@ -38,6 +38,8 @@ export interface ValuesInView {
   readonly day: ReadonlyMap<number, DayOfSeries>;
   /** The numbers of all points by id, absent while it is not known. */
   readonly counts: ReadonlyMap<number, number>;
+  /** Why the latest values could not be read. */
+  readonly problem: unknown;
 }
 
 export function useValuesInView(rows: readonly TimeSeries[]): ValuesInView {
@@ -65,7 +67,10 @@ export function useValuesInView(rows: readonly TimeSeries[]): ValuesInView {
     staleTime: dayEveryMs,
     queryFn: ({ signal }) => readDay(project, numeric, signal),
   });
-  return { latest: latest.data ?? new Map(), day: day.data ?? new Map(), counts: useCounts(project, all) };
+  return {
+    ...{ latest: latest.data ?? new Map(), day: day.data ?? new Map(), counts: useCounts(project, all) },
+    problem: latest.error,
+  };
 }
 
 function useCounts(project: string, ids: readonly number[]): ReadonlyMap<number, number> {
