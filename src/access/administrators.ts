@@ -77,7 +77,7 @@ export async function adoptKeys(tx: CatalogWriter, maker: Maker): Promise<void> 
   }
 }
 
-/** Refuses (400) a change after which no key could administer the groups of the project any more. */
+/** Refuses (400) a change after which no key could administer the groups of the project and create keys. */
 export async function keepAdministered<Result>(
   tx: CatalogWriter,
   { projectId, nowMs }: { readonly projectId: number; readonly nowMs: number },
@@ -100,7 +100,9 @@ async function isAdministered(tx: CatalogReader, projectId: number, nowMs: numbe
     "accountId",
     accounts.map(({ id }) => id),
   );
-  return (await tx.count(apiKeyTable, and(liveIn(projectId), owned, unexpiredAt(nowMs)))) > 0;
+  // A key with limits cannot create keys.
+  const isUnlimited = equals("limits", null);
+  return (await tx.count(apiKeyTable, and(liveIn(projectId), owned, unexpiredAt(nowMs), isUnlimited))) > 0;
 }
 
 /** The members of such a group can grant every right, and make the keys to use it. */

@@ -112,9 +112,10 @@ export const recordFailures = {
   }),
   "last-administrator": entry<Record<string, never>>({
     status: 400,
-    when: "The last group, membership, account or key that administers the project would be removed.",
+    when: "The last group, membership, account or key without limits that administers the project would go.",
     message: () =>
-      "After this no key could administer the project; give another account these rights and a key first",
+      "After this no key without limits could administer the project; " +
+      "give another account these rights and a key first",
   }),
   "raw-databases-unknown": entry<{ names: readonly string[] }>({
     status: 404,

@@ -45,14 +45,14 @@ async function holderOf(...capabilities: object[]) {
   const [key] = (await server.ask("POST /apikeys", list({ userId }))).items;
   const headers = { "api-key": key!["value"] as string };
   const ask: AskAs = (methodAndPath, body) => server.ask(methodAndPath, body, headers);
-  return { groupId: groupId!, userId: userId!, ask };
+  return { groupId: groupId!, userId: userId!, headers, ask };
 }
 
 const stateOf = async () =>
   JSON.stringify([
     (await server.ask("GET /groups?all=true&includeDeleted=true")).items,
     (await server.ask("GET /users?includeDeleted=true")).items,
-    (await server.ask("GET /apikeys?all=true")).items.map((key) => key["id"]),
+    (await server.ask("GET /apikeys?all=true")).items.map((key) => [key["id"], key["limits"]]),
     (await server.ask("GET /")).items,
   ]);
 
@@ -176,6 +176,27 @@ test("accounts and keys are made by those who hold what the accounts may do", as
   await refuses(ask, "POST /apikeys", list({ userId: admin }));
   const [reader] = idsOf(await ask("POST /users", list({ uniqueName: "reader", groups: [weak] })));
   assert.equal((await ask("POST /apikeys", list({ userId }, { userId: reader }))).status, 200);
+});
+
+test("limits of a key are changed by those who hold what its account may do", async () => {
+  const { headers, userId } = await holderOf(right("apikeysAcl", ["CREATE"]), reads);
+  const ask: AskAs = (methodAndPath, body) => server.ask.v06(methodAndPath, body, headers);
+  const [strong] = await made("/groups", { name: "strong", capabilities: [reads, writes] });
+  const [weak] = await made("/groups", { name: "weak", capabilities: [reads] });
+  const [admin] = idsOf(await server.ask("GET /users"));
+  const [writer] = await made("/users", { uniqueName: "strong account", groups: [strong] });
+  const [reader] = await made("/users", { uniqueName: "weak account", groups: [weak] });
+  const [ofAdmin] = idsOf(await server.ask(`GET /apikeys?userId=${admin}`));
+  const keysOf = list({ userId: writer }, { userId: reader }, { userId });
+  const [ofWriter, ...permitted] = idsOf(await server.ask("POST /apikeys", keysOf));
+  const limit = { requestsPerSecond: 1 };
+  const message = beyond(`A key of the user ${writer}`, "assetsAcl", "WRITE");
+  await refuses(ask, `PUT /apikeys/${ofWriter}/limits`, limit, message);
+  await refuses(ask, `PUT /apikeys/${ofAdmin}/limits`, limit);
+  for (const key of permitted) {
+    const { items } = await ask(`PUT /apikeys/${key}/limits`, limit);
+    assert.deepEqual(items[0]?.["limits"], limit);
+  }
 });
 
 test("the default group is no way around: to have it changed, or to fall back to it", async () => {

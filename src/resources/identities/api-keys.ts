@@ -13,6 +13,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { limits } from "../../limits.ts";
 import { and, equals, everything, type Filter, nothing, oneOf } from "../../query/filter.ts";
 import { byId, type Page, type PageQuery } from "../../query/page.ts";
+import type { CatalogReader } from "../../storage/catalog.ts";
 import { existingRecords } from "../../storage/existing-records.ts";
 import { readPage } from "../../storage/read-page.ts";
 
@@ -92,7 +93,7 @@ function endsOf(items: readonly NewApiKey[], { untilMs }: Credential, nowMs: num
   });
 }
 
-/** A key has all rights of its account. The caller's own account needs no check. */
+/** A key has all rights of its account. Keys of the caller's own account need no check. */
 async function refuseStronger(ctx: RequestContext, accounts: readonly Account[]): Promise<void> {
   for (const { id, groupIds } of accounts.filter((one) => one.id !== ctx.caller.userId))
     await ctx.rights.requireGrantableGroups(ctx.caller, { groupIds, field: `A key of the user ${id}` });
@@ -127,21 +128,31 @@ export async function getApiKey(ctx: RequestContext, id: number): Promise<ApiKey
 }
 
 /**
- * Replaces the limits of a key; without any, the key has none from then on. Refuses (404) an unknown key, and
- * (403) a request whose own key has limits.
+ * Replaces the limits of a key; without any, the key has none from then on. Refuses (404) an unknown key,
+ * (403) a request whose own key has limits and a key of an account whose rights the caller cannot grant, and
+ * (400) to limit the key of the last administrator.
  */
 export async function setKeyLimits(ctx: RequestContext, id: number, keyLimits: KeyLimits): Promise<ApiKey> {
   if (ctx.caller.keyLimits) throw fail("limited-key", {});
   const seen = and(liveIn(ctx.projectId), ownedBy(ctx, "CREATE", "accountId"));
   const hasLimits = Object.values(keyLimits).some((perSecond) => perSecond !== undefined);
-  return ctx.rights.change(async (tx) => {
-    const named = { ids: [id], field: "keyId", status: 404 } as const;
-    const [found] = await existingRecords(tx, apiKeyTable, seen, named);
-    const { limits: _, ...key } = found!;
-    const changed: ApiKey = { ...key, ...(hasLimits && { limits: keyLimits }) };
-    await tx.setColumns(apiKeyTable, ["limits"], [changed]);
-    return changed;
+  const named = { field: "keyId", status: 404 } as const;
+  const keyNow = async (tx: CatalogReader) =>
+    (await existingRecords(tx, apiKeyTable, seen, { ids: [id], ...named }))[0]!;
+  const owner = await ctx.catalog.read("system", async (tx) => {
+    const ids = [(await keyNow(tx)).accountId!];
+    return existingRecords(tx, accountTable, liveIn(ctx.projectId), { ids, ...named });
   });
+  await refuseStronger(ctx, owner);
+  const project = { projectId: ctx.projectId, nowMs: ctx.system.nowMs() };
+  return ctx.rights.change((tx) =>
+    keepAdministered(tx, project, async () => {
+      const { limits: _, ...key } = await keyNow(tx);
+      const changed: ApiKey = { ...key, ...(hasLimits && { limits: keyLimits }) };
+      await tx.setColumns(apiKeyTable, ["limits"], [changed]);
+      return changed;
+    }),
+  );
 }
 
 /**

@@ -160,7 +160,8 @@ test("no caller locks everybody out: the last administrator's group, account and
   const [user] = idsOf(await server.ask(`GET /groups/${group}/users`));
   const [key] = idsOf(await server.ask("GET /apikeys"));
   const message =
-    "After this no key could administer the project; give another account these rights and a key first";
+    "After this no key without limits could administer the project; " +
+    "give another account these rights and a key first";
   const cases: [string, unknown][] = [
     ["POST /groups/delete", group],
     [`POST /groups/${group}/users/remove`, user],
@@ -171,6 +172,8 @@ test("no caller locks everybody out: the last administrator's group, account and
     const { status, error } = await server.ask(ask, list(item));
     assert.deepEqual([status, error], [400, { code: 400, message }], ask);
   }
+  const limited = await server.ask.v06(`PUT /apikeys/${key}/limits`, { requestsPerSecond: 10 });
+  assert.deepEqual([limited.status, limited.error], [400, { code: 400, message }]);
   const second = await newAccount(
     { groupsAcl: { actions: ["LIST", "READ", "CREATE", "UPDATE", "DELETE"], scope: { all: {} } } },
     { apikeysAcl: { actions: ["CREATE"], scope: { all: {} } } },
