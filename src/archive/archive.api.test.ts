@@ -285,3 +285,54 @@ test("an archive with a line or an entry without an end is refused by its place"
     assert.deepEqual((await copy.ask("GET /assets")).items, []);
   }
 });
+
+test("a time series stays hidden if the archive lacks its security category", async () => {
+  const from = await emptyProject("deleted-category");
+  const [category] = (await from.ask("POST /securitycategories", { items: [{ name: "secret" }] })).items;
+  const securityCategories = [category!["id"]];
+  await from.ask("POST /timeseries", { items: [{ name: "recipe", securityCategories }, { name: "flow" }] });
+  await from.ask("POST /securitycategories/delete", { items: securityCategories });
+  const file = join(folder, "category.tar.zst");
+  const words = ["--output", file, "--server", server.baseUrl];
+  assert.equal((await run(exportArchive(archiveParts), words, from.key)).code, exitCodes.loaded);
+  const to = await emptyProject("restored-category");
+  // The response to the new category is lost, and the import breaks off before the series.
+  const faultOf = ({ method, path }: Passed): Fault => {
+    if (method === "POST" && path.endsWith("/securitycategories")) return "lose";
+    return method === "POST" && path.endsWith("/timeseries") ? 400 : undefined;
+  };
+  const broken = await withFaults(server.baseUrl, faultOf, (address) => restored(file, to, address));
+  assert.equal(broken.code, exitCodes.interrupted, broken.said);
+  const { code, said } = await restored(file, to);
+  assert.equal(code, exitCodes.loaded, said);
+  const made = (await to.ask("GET /securitycategories")).items;
+  assert.deepEqual(
+    made.map(({ name }) => name),
+    [`Category ${category!["id"]} of the archived project`],
+  );
+  const series = (await to.ask("GET /timeseries")).items;
+  assert.deepEqual(
+    series.map(({ name, securityCategories: ids }) => [name, ids]),
+    [
+      ["flow", undefined],
+      ["recipe", [made[0]!["id"]]],
+    ],
+  );
+  const reader = await readerOf(to, [{ timeSeriesAcl: { actions: ["READ"], scope: { all: {} } } }]);
+  assert.deepEqual(
+    (await reader("GET /timeseries")).items.map(({ name }) => name),
+    ["flow"],
+  );
+});
+
+/** The client of a new account with these rights in the project. */
+async function readerOf({ project, ask }: Copy, capabilities: readonly object[]): Promise<AskProject> {
+  const create = async (list: string, item: object) => {
+    const { items } = await ask(`POST /${list}`, { items: [item] });
+    return items[0]!;
+  };
+  const group = await create("groups", { name: "readers", capabilities });
+  const user = await create("users", { uniqueName: "reader", groups: [group["id"]] });
+  const key = await create("apikeys", { userId: user["id"] });
+  return askerOf({ baseUrl: server.baseUrl, project, key: String(key["value"]) });
+}

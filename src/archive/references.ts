@@ -1,5 +1,5 @@
 // Translates references in an archive to the ids that the records have in the project that is restored.
-import type { Ledger } from "../client/ledger.ts";
+import type { Ledger, Made } from "../client/ledger.ts";
 import type { ArchiveLine, Item } from "./checks.ts";
 
 export class References {
@@ -19,6 +19,11 @@ export class References {
   /** The new id of a record; undefined when the archive does not have it. */
   idOf(kind: string, archivedId: number): number | undefined {
     return this.#ledger.idOf(kind, archivedId);
+  }
+
+  /** Notes records that were made in place of those that the archive does not have. */
+  note(kind: string, made: readonly Made[]): void {
+    this.#ledger.note(this.#ledger.progress, { [kind]: made });
   }
 
   /** `{ [member]: new id }`, or nothing when the archive does not have the record. */

@@ -1,27 +1,64 @@
 // Time series and their datapoints in an archive.
-import { id, list, object, optional, times } from "../../archive/checks.ts";
+import { type ArchiveLine, id, list, object, optional, times } from "../../archive/checks.ts";
 import { entryBytes } from "../../archive/format.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import { bytesOf } from "../../archive/reader.ts";
-import { pagesOf, recordSection } from "../../archive/records.ts";
-import { type ArchivePart, type BytesSection, type Exporting, Stopped } from "../../archive/section.ts";
+import { pagesOf, type RecordSection, recordSection } from "../../archive/records.ts";
+import {
+  type ArchivePart,
+  type BytesSection,
+  type Exporting,
+  type Restoring,
+  Stopped,
+} from "../../archive/section.ts";
 import { limits } from "../../limits.ts";
 import { withAsset } from "../assets/assets.archive.ts";
 import { namedPoints, pointsIn } from "./points.archive.ts";
 
-const series = recordSection({
+const categories = "securitycategories";
+
+const records = recordSection({
   name: "timeseries",
   check: object({
     ...{ id, ...times, assetId: optional(id), securityCategories: optional(list(id)) },
   }),
   toCreate: ({ securityCategories, ...members }, references) => {
-    const categories = references.ids("securitycategories", securityCategories);
+    const categoryIds = references.ids(categories, securityCategories);
     return {
       ...withAsset(members, references),
-      ...(categories.length > 0 && { securityCategories: categories }),
+      ...(categoryIds.length > 0 && { securityCategories: categoryIds }),
     };
   },
 });
+
+const series: RecordSection = {
+  ...records,
+  restore: async (lines, restoring) => {
+    await replaceMissingCategories(lines, restoring);
+    return records.restore(lines, restoring);
+  },
+};
+
+/**
+ * Creates a category in place of each one that these series have and the archive lacks: it was deleted, or
+ * the exporting key could not list it. Without a category, all readers would see the series.
+ */
+async function replaceMissingCategories(
+  lines: readonly ArchiveLine[],
+  { creations, references }: Restoring,
+): Promise<void> {
+  const named = lines.flatMap(({ securityCategories = [] }) => securityCategories as readonly number[]);
+  const missing = [...new Set(named)].filter((one) => references.idOf(categories, one) === undefined);
+  for (let at = 0; at < missing.length; at += limits.importItemsPerRequest) {
+    const replaced = missing.slice(at, at + limits.importItemsPerRequest);
+    const items = replaced.map((one) => ({ name: `Category ${one} of the archived project` }));
+    const created = await creations.create({ kind: categories, resource: categories }, items);
+    references.note(
+      categories,
+      replaced.map((given, index) => ({ given, id: created[index]!.id })),
+    );
+  }
+}
 
 const points: BytesSection = {
   ...{ kind: "bytes", name: "datapoints", extension: "pb" },
