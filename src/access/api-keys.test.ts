@@ -7,7 +7,7 @@ import { realSystem as system } from "../lib/system.ts";
 import { openNaiveCatalog } from "../storage/conformance/naive-catalog.ts";
 import { adoptKeys } from "./administrators.ts";
 import { ApiKeys } from "./api-keys.ts";
-import { administrator } from "./capabilities.ts";
+import { aclRules, administrator } from "./capabilities.ts";
 import { endedSessionTable } from "./ended-sessions.ts";
 import { capabilitiesOf } from "./older-permissions.ts";
 import { Rights } from "./rights.ts";
@@ -129,6 +129,16 @@ test("limited to assets, older permissions grant nothing on records without asse
   const member = { acl: "securityCategoriesAcl", actions: ["MEMBEROF"], scope: { kind: "ids", ids: [3] } };
   assert.deepEqual(capabilitiesOf({ securityCategoryIds: [3], assetIds: [7] }), [member]);
   assert.deepEqual(capabilitiesOf({}), []);
+});
+
+test("the older permissions READ and WRITE grant every resource with data, and no administration", () => {
+  const administration = ["groups", "users", "apikeys", "securityCategories", "audit", "projects"];
+  const excluded = administration.map((name) => `${name}Acl`);
+  const granted = capabilitiesOf({ accessTypes: ["READ", "WRITE"] });
+  assert.deepEqual(
+    granted.map(({ acl }) => acl),
+    Object.keys(aclRules).filter((acl) => !excluded.includes(acl)),
+  );
 });
 
 test("a temporary key acts for its account until disposal, expiry, or the end of the account", async () => {

@@ -20,13 +20,29 @@ export interface Permissions {
   readonly securityCategoryIds?: readonly number[];
 }
 
-const administration: readonly Acl[] = [
-  "groupsAcl",
-  "usersAcl",
-  "apikeysAcl",
-  "securityCategoriesAcl",
-  "projectsAcl",
-];
+/** Whether READ and WRITE grant a resource: those with data, but none of the administration. */
+const isData: Readonly<Record<Acl, boolean>> = {
+  groupsAcl: false,
+  usersAcl: false,
+  apikeysAcl: false,
+  securityCategoriesAcl: false,
+  auditAcl: false,
+  projectsAcl: false,
+  assetsAcl: true,
+  timeSeriesAcl: true,
+  eventsAcl: true,
+  filesAcl: true,
+  sequencesAcl: true,
+  relationshipsAcl: true,
+  rawAcl: true,
+  suggestionsAcl: true,
+  trendsAcl: true,
+  connectorsAcl: true,
+  transformationsAcl: true,
+  modelHostingAcl: true,
+  threedAcl: true,
+  analyticsAcl: true,
+};
 
 /** The actions of each access type on resources with data. `capabilitiesOf` handles ADMIN and RAW_READ. */
 const meaning: Readonly<Partial<Record<AccessType, readonly Action[]>>> = {
@@ -43,7 +59,7 @@ export function capabilitiesOf(permissions: Permissions): Capability[] {
   if (types.includes("ADMIN")) return [...administrator];
   const scope: CapabilityScope = assetIds.length > 0 ? { kind: "subtrees", assetIds } : { kind: "all" };
   const wanted = types.flatMap((type) => meaning[type] ?? []);
-  const resources = (Object.keys(aclRules) as Acl[]).filter((acl) => !administration.includes(acl));
+  const resources = (Object.keys(aclRules) as Acl[]).filter((acl) => isData[acl]);
   const granted = resources.flatMap((acl): Capability[] => {
     const rule: { readonly actions: readonly Action[]; readonly scopes: readonly string[] } = aclRules[acl];
     const isRaw = acl === "rawAcl";
