@@ -8,6 +8,7 @@ import { temporaryFolder } from "../../test/support/folder.ts";
 import { type AskProject, askerOf } from "../../test/support/sample-part.ts";
 import { fillProject, readProject } from "../../test/support/samples.ts";
 import { startTestServer, type TestServer } from "../../test/support/server.ts";
+import { storedBlobs } from "../../test/support/stored-blobs.ts";
 import { exitCodes, type Surroundings } from "../client/command.ts";
 import { limits } from "../limits.ts";
 import { everything } from "../query/filter.ts";
@@ -323,6 +324,80 @@ test("a time series stays hidden if the archive lacks its security category", as
     (await reader("GET /timeseries")).items.map(({ name }) => name),
     ["flow"],
   );
+});
+
+test("records that are deleted while an export reads them do not end it", async () => {
+  const from = await emptyProject("deletions");
+  const names = ["gone", "kept"];
+  const made = async (list: string, items: readonly object[]) =>
+    (await from.ask(`POST /${list}`, { items })).items.map(({ id }) => id);
+  const columns = [{ name: "a", valueType: "LONG" }];
+  const [series] = await made(
+    "timeseries",
+    names.map((name) => ({ name })),
+  );
+  const [event] = await made(
+    "events",
+    names.map((description) => ({ description, startTime: 1 })),
+  );
+  const [sequence] = await made(
+    "sequences",
+    names.map((name) => ({ name, columns })),
+  );
+  await from.ask("POST /timeseries/data/kept", { items: [{ timestamp: 1, value: 2 }] }, "0.5");
+  for (const path of ["gone/kept", "kept/gone", "kept/kept"])
+    await from.ask(`POST /raw/${path}/create?ensureParent=true`, { items: [{ key: "a", columns: {} }] });
+  const [gone] = await Promise.all(names.map((fileName) => uploaded(from, fileName)));
+  const deletions = new Map<string, readonly [path: string, item: unknown]>([
+    [`timeseries/${series}/data`, ["/timeseries/delete", series]],
+    ["events/byids", ["/events/delete", event]],
+    [`sequences/${sequence}/getdata`, ["/sequences/delete", sequence]],
+    ["raw/gone", ["/raw/delete?recursive=true", { dbName: "gone" }]],
+    ["raw/kept/gone", ["/raw/kept/delete", { tableName: "gone" }]],
+    [`files/${gone}/downloadlink`, ["/files/delete", gone]],
+  ]);
+  const faultOf = async ({ path }: Passed): Promise<Fault> => {
+    const [, read = ""] = /\/projects\/deletions\/([^?]*)/.exec(path) ?? [];
+    const [deletion, item] = deletions.get(read) ?? [];
+    if (deletions.delete(read)) await from.ask(`POST ${deletion}`, { items: [item] });
+    return undefined;
+  };
+  const file = join(folder, "deletions.tar.zst");
+  const ended = await withFaults(server.baseUrl, faultOf, (address) =>
+    run(exportArchive(archiveParts), ["--output", file, "--server", address], from.key),
+  );
+  assert.equal(ended.code, exitCodes.loaded, ended.said);
+  assert.deepEqual([...deletions], []);
+  const to = await emptyProject("after-deletions");
+  const { code, said } = await restored(file, to);
+  assert.equal(code, exitCodes.loaded, said);
+  const shown = async (list: string, member: string) =>
+    (await to.ask(`GET /${list}`)).items.map((one) => one[member]);
+  assert.deepEqual(await shown("events", "description"), ["kept"]);
+  assert.deepEqual(await shown("files", "fileName"), ["kept"]);
+  assert.deepEqual(await shown("raw/kept/kept", "key"), ["a"]);
+  const [kept] = (await to.ask("GET /timeseries/data/kept?start=0", undefined, "0.5")).items;
+  assert.deepEqual(kept!["datapoints"], [{ timestamp: 1, value: 2 }]);
+});
+
+/** The id of a new file with bytes. */
+async function uploaded({ ask }: Copy, fileName: string): Promise<number> {
+  const { data } = JSON.parse((await ask("POST /files/initupload", { fileName })).text);
+  await (await fetch(data.uploadURL, { method: "PUT", body: fileName })).arrayBuffer();
+  return data.fileId;
+}
+
+test("a file whose bytes are missing ends an export: it was not deleted", async () => {
+  const from = await emptyProject("missing-bytes");
+  const others = new Set(await storedBlobs(server));
+  await uploaded(from, "damaged");
+  const [blob] = (await storedBlobs(server)).filter((name) => !others.has(name));
+  const project = await projectIdOf(from.project);
+  await server.app.services.blobs.remove({ project, id: Number(blob) });
+  const words = ["--output", join(folder, "missing.tar.zst"), "--server", server.baseUrl];
+  const { code, said } = await run(exportArchive(archiveParts), words, from.key);
+  assert.equal(code, exitCodes.interrupted, said);
+  assert.match(said, /The file of this link does not exist any more\nNo file was made\.\n$/);
 });
 
 /** The client of a new account with these rights in the project. */

@@ -232,3 +232,19 @@ test("numbers in metadata keep their JSON text, and nested values are refused", 
   assert.equal(nested.code, exitCodes.interrupted, nested.said);
   assert.match(nested.said, /items\[0\]\.metadata\.a - expected string but got object/);
 });
+
+test("values of columns that the archive lacks are left out and counted", async () => {
+  const { code, said, ask } = await importedAs((section, line) => {
+    const added = { columnId: 2 ** 40, value: 7 };
+    const isOfRows = section === "sequence-rows";
+    return JSON.stringify(isOfRows ? { ...line, values: [added, ...(line["values"] as Json[])] } : line);
+  });
+  assert.equal(code, exitCodes.someRefused, said);
+  assert.match(said, /^1 references to records that are not in it were left out$/m);
+  const [sequence] = (await ask("GET /sequences")).items;
+  const [read] = (await ask(`POST /sequences/${sequence!["id"]}/getdata`, { items: [{}] })).items;
+  assert.deepEqual(
+    (read!["rows"] as { values: Json[] }[]).map(({ values }) => values.map(({ value }) => value)),
+    [[5]],
+  );
+});

@@ -16,7 +16,7 @@ export interface Passed {
 /** Lets `use` talk to the server at `target` through the proxy, whose address it is given. */
 export async function withFaults<TestResponse>(
   target: string,
-  faultOf: (request: Passed) => Fault,
+  faultOf: (request: Passed) => Fault | Promise<Fault>,
   use: (address: string) => Promise<TestResponse>,
 ): Promise<TestResponse> {
   const proxy = createServer(async (request, response) => {
@@ -24,7 +24,7 @@ export async function withFaults<TestResponse>(
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const { method = "GET", url = "/", headers } = request;
-    const fault = faultOf({ method, path: url, body });
+    const fault = await faultOf({ method, path: url, body });
     if (typeof fault === "number") {
       response.writeHead(fault).end('{"error":{"message":"faulty"}}');
       return;

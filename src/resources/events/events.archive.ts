@@ -1,5 +1,6 @@
 // Event transformers, semantic types and events in an archive.
 import { type Item, id, list, object, optional, times } from "../../archive/checks.ts";
+import { withoutDeleted } from "../../archive/deleted.ts";
 import { exportList, recordSection } from "../../archive/records.ts";
 import type { References } from "../../archive/references.ts";
 import type { ArchivePart } from "../../archive/section.ts";
@@ -51,9 +52,14 @@ export const eventArchive: ArchivePart = {
 async function withAdditionalData(connection: Connection, page: readonly Item[]): Promise<unknown[]> {
   if (page.length === 0) return [];
   const body = JSON.stringify({ items: page.map(({ id }) => id) });
-  const old = await connection.json("POST", connection.pathOf("events/byids", "0.4"), { body });
   type Old = { readonly additionalData: Readonly<Record<string, unknown>> };
-  const { items } = (old as { data: { items: Old[] } }).data;
+  let items: readonly Old[];
+  try {
+    const old = await connection.json("POST", connection.pathOf("events/byids", "0.4"), { body });
+    ({ items } = (old as { data: { items: Old[] } }).data);
+  } catch (problem) {
+    return withAdditionalData(connection, withoutDeleted(page, problem));
+  }
   return page.map((event, at) => {
     const { additionalData } = items[at]!;
     const isPlain = Object.values(additionalData).every((value) => typeof value === "string");

@@ -9,6 +9,7 @@ import {
   time,
   times,
 } from "../../archive/checks.ts";
+import { unlessDeleted } from "../../archive/deleted.ts";
 import { BadArchive } from "../../archive/format.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import { pagesOf, restoreTimes } from "../../archive/records.ts";
@@ -20,6 +21,7 @@ import {
   type Restoring,
   Stopped,
 } from "../../archive/section.ts";
+import type { Connection } from "../../client/connection.ts";
 import type { Made } from "../../client/ledger.ts";
 import { limits } from "../../limits.ts";
 import { withAssets } from "../assets/assets.archive.ts";
@@ -88,8 +90,8 @@ async function exportFiles(exporting: Exporting): Promise<void> {
 
 async function exportUploaded(exporting: Exporting, lines: JsonLines, file: Item): Promise<void> {
   const { connection, writer, progress } = exporting;
-  const link = await connection.json("GET", connection.pathOf(`files/${file.id}/downloadlink`));
-  const response = await connection.link("GET", (link as { data: string }).data);
+  const response = await download(connection, file.id);
+  if (!response) return;
   const bytes = Number(response.headers.get("content-length"));
   const contentType = response.headers.get("content-type");
   await lines.add(JSON.stringify({ ...file, bytes, contentType }));
@@ -97,4 +99,15 @@ async function exportUploaded(exporting: Exporting, lines: JsonLines, file: Item
   const body = (response.body ?? []) as unknown as AsyncIterable<Uint8Array>;
   await writer.addStream("file-bytes", { name: String(file.id), size: bytes }, body);
   progress("file-bytes", 1);
+}
+
+/** The bytes of a file; undefined if it was deleted. Its link also ends when it is overwritten. */
+async function download(connection: Connection, id: number): Promise<Response | undefined> {
+  const path = connection.pathOf(`files/${id}/downloadlink`);
+  const link = () => unlessDeleted(connection.json("GET", path) as Promise<{ readonly data: string }>);
+  const first = await link();
+  const response = first && (await unlessDeleted(connection.link("GET", first.data)));
+  if (response) return response;
+  const second = await link();
+  return second && connection.link("GET", second.data);
 }

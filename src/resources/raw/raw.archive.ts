@@ -1,5 +1,6 @@
 // Raw databases, tables and rows in an archive: the columns of a row as the JSON text that was sent.
 import { type ArchiveLine, id, list, object, optional, string, time } from "../../archive/checks.ts";
+import { untilDeleted } from "../../archive/deleted.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import type { ArchivePart, Exporting, LinesSection } from "../../archive/section.ts";
 import type { Connection } from "../../client/connection.ts";
@@ -47,6 +48,11 @@ export const rawArchive: ArchivePart = {
   export: exportRaw,
 };
 
+interface ListedTable {
+  readonly tableName: string;
+  readonly assetIds?: readonly number[];
+}
+
 /** Databases, tables and rows: each table after its database, each row after its table. */
 async function exportRaw(exporting: Exporting): Promise<void> {
   const { connection } = exporting;
@@ -57,12 +63,12 @@ async function exportRaw(exporting: Exporting): Promise<void> {
     for (const { dbName } of databases) {
       await lines.add(JSON.stringify({ dbName }));
       const inDatabase = `raw/${encodeURIComponent(dbName)}`;
-      for await (const tables of names<{ tableName: string; assetIds?: readonly number[] }>(inDatabase))
+      for await (const tables of untilDeleted(names<ListedTable>(inDatabase)))
         for (const { tableName, assetIds } of tables) {
           const table = JSON.stringify({ dbName, tableName });
           await lines.add(JSON.stringify({ dbName, tableName, assetIds }));
           const path = connection.pathOf(`${inDatabase}/${encodeURIComponent(tableName)}`);
-          for await (const row of rawRows(connection, path))
+          for await (const row of untilDeleted(rawRows(connection, path)))
             await lines.add(`${table.slice(0, -1)},${row.slice(1)}`);
         }
     }

@@ -1,8 +1,10 @@
 // Sequences and their rows in an archive.
 import { id, list, object, optional, times } from "../../archive/checks.ts";
+import { untilDeleted } from "../../archive/deleted.ts";
 import { BadArchive } from "../../archive/format.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import { pagesOf, recordSection } from "../../archive/records.ts";
+import type { References } from "../../archive/references.ts";
 import type { ArchivePart, Exporting, LinesSection } from "../../archive/section.ts";
 import type { Connection } from "../../client/connection.ts";
 import { limits } from "../../limits.ts";
@@ -25,19 +27,19 @@ const rows: LinesSection = {
     const sequence = references.idOf(sequences.name, lines[0]!["sequenceId"] as number);
     if (sequence === undefined)
       throw new BadArchive("The archive has rows of a sequence that it does not have");
-    type Value = { readonly columnId: number; readonly value: unknown };
-    const items = lines.map(({ rowNumber, values }) => ({
-      rowNumber,
-      values: (values as readonly Value[]).map(({ columnId, value }) => ({
-        columnId: references.idOf(columnKind, columnId),
-        value,
-      })),
-    }));
+    const items = lines.map(({ rowNumber, values }) => ({ rowNumber, values: valuesOf(values, references) }));
     const body = JSON.stringify({ items: [{ rows: items }] });
     await connection.json("POST", connection.pathOf(`sequences/${sequence}/postdata`), { body });
     return {};
   },
 };
+
+/** Leaves out values of columns that were added after the export had listed the sequence. */
+function valuesOf(archived: unknown, references: References): object[] {
+  const values = archived as readonly { readonly columnId: number; readonly value: unknown }[];
+  const items = values.map(({ columnId: id, value }) => ({ id, value }));
+  return references.items(columnKind, items).map(({ id, value }) => ({ columnId: id, value }));
+}
 
 export const sequenceArchive: ArchivePart = {
   sections: [sequences, rows],
@@ -54,7 +56,7 @@ async function exportSequences(exporting: Exporting): Promise<void> {
     await lines.flush();
     const rowLines = new JsonLines(exporting, rows.name);
     for (const { id } of page)
-      for await (const row of sequenceRows(exporting.connection, id))
+      for await (const row of untilDeleted(sequenceRows(exporting.connection, id)))
         await rowLines.add(JSON.stringify({ sequenceId: id, ...row }));
     await rowLines.flush();
   }

@@ -1,5 +1,6 @@
 // Time series and their datapoints in an archive.
 import { type ArchiveLine, id, list, object, optional, times } from "../../archive/checks.ts";
+import { unlessDeleted } from "../../archive/deleted.ts";
 import { entryBytes } from "../../archive/format.ts";
 import { JsonLines } from "../../archive/json-lines.ts";
 import { bytesOf } from "../../archive/reader.ts";
@@ -113,7 +114,9 @@ class PointEntries {
     for (let start = limits.timeMsMin; start <= limits.timeMsMax; ) {
       if (stop.aborted) throw new Stopped();
       const range = `start=${start}&end=${limits.timeMsMax + 1}&limit=${limit}`;
-      const found = pointsIn(await connection.bytes("GET", `${path}?${range}`, accept));
+      const read = await unlessDeleted(connection.bytes("GET", `${path}?${range}`, accept));
+      if (!read) return;
+      const found = pointsIn(read);
       if (found.count > 0) await this.#add(namedPoints(series.name, found), found.count);
       if (found.count < limit) return;
       start = found.lastMs + 1;
