@@ -14,13 +14,14 @@ import { signed, signingKey, startProvider, type TestProvider } from "../../test
 const folder = temporaryFolder();
 /** The test providers listen on loopback. */
 const environment = { MILLRACE_OUTBOUND_NETWORKS: "127.0.0.1" };
+const adminKey = "a-key-of-the-administrator";
 let server: Awaited<ReturnType<typeof serveMillrace>>;
 let provider: TestProvider;
 let odd: { readonly server: Server; readonly issuer: string };
 
 before(async () => {
   [server, provider, odd] = await Promise.all([
-    serveMillrace(environment, folder),
+    serveMillrace({ ...environment, MILLRACE_ADMIN_KEY: adminKey }, folder),
     startProvider(),
     oddProvider(),
   ]);
@@ -134,5 +135,24 @@ test("the secret for one provider is not kept for another", async () => {
   const moved = await oidc("set", "--issuer", other.issuer);
   assert.equal(moved.status, 0, moved.errors);
   assert.match((await oidc("show")).output, /^client secret {3}-$/m);
+  await other.close();
+});
+
+test("the settings of Azure AD, which have another secret, are not kept for another provider", async () => {
+  const azureADConfiguration = { tenantId: "plant", appId: "app", appSecret: "hush" };
+  const project = { name: "default", authentication: { azureADConfiguration } };
+  const saved = await fetch(`${server.baseUrl}/api/0.6/projects/default`, {
+    method: "PUT",
+    headers: { "api-key": adminKey, "content-type": "application/json" },
+    body: JSON.stringify({ items: [project] }),
+  });
+  assert.equal(saved.status, 200, await saved.text());
+  assert.match((await oidc("show")).output, /^client secret {3}\(set\)$/m);
+  const other = await startProvider();
+  const moved = await oidc("set", "--issuer", other.issuer, "--client-id", "millrace-client");
+  assert.equal(moved.status, 0, moved.errors);
+  const { output } = await oidc("show");
+  assert.match(output, /^client secret {3}-$/m);
+  assert.match(output, /^audiences {7}millrace-client$/m);
   await other.close();
 });

@@ -32,9 +32,9 @@ export const oidc: Command = {
        millrace oidc show [--project NAME]
 
 Sets the OpenID Connect provider of a project's logins, after a check that the provider works. Omitted options
-keep their values, except that a new issuer needs its secret again; a list replaces the old list. A running
-server sees the change within a second. The project is that of --project, else MILLRACE_PROJECT, else
-"default".
+keep their values, except that a new issuer needs its secret again and ends the settings of Azure AD; a list
+replaces the old list. A running server sees the change within a second. The project is that of --project,
+else MILLRACE_PROJECT, else "default".
 
   --issuer ADDRESS           the issuer of the provider's tokens
   --client-id ID             the client id of Millrace at the provider
@@ -84,6 +84,8 @@ function changed(old: Authentication, input: OidcInput): Authentication {
     ...(input.scope !== undefined && { scope: input.scope }),
   };
   const isMoved = input.issuer !== undefined && input.issuer !== providerOf(old)?.issuer;
+  // They are of the old issuer, and have a secret that the new one must not get.
+  const { azureADConfiguration: _, ...others } = old;
   const { clientSecret, ...known } = old.oAuth2Configuration ?? {};
   const oAuth2Configuration = {
     ...known,
@@ -93,7 +95,7 @@ function changed(old: Authentication, input: OidcInput): Authentication {
   };
   return {
     protocol: "oauth2",
-    ...old,
+    ...(isMoved ? others : old),
     ...(input.domain && { validDomains: input.domain.filter((one) => one !== "") }),
     ...(Object.keys(oAuth2Configuration).length > 0 && { oAuth2Configuration }),
     openIdConfiguration,
