@@ -110,15 +110,23 @@ test("a path that anyone may send is read once", () => {
 
 test("requests over OData for links to the bytes of files are exports, whatever their spelling", () => {
   const kindOfUrl = (url: string, method = "GET") =>
-    ruleOfOData({ method, params: { "*": url.split("?")[0] }, url } as unknown as FastifyRequest).kind;
+    ruleOfOData({ method, params: { "*": url.split("?")[0] } } as unknown as FastifyRequest, `/${url}`).kind;
   for (const url of [
     "Files('1')/DownloadUrl",
     "Files?$expand=Download%55rl",
-    "Files(1)/%24value",
+    "Files('1')/%24value",
     "Files?$expand=*",
+    "Files?expand=*",
+    "Files?$Expand=*",
+    "Files?%24EXPAND=%2A",
+    "Files?$top=1&%65xpand=%2a",
+    "Files?$expand=Assets($filter=Name eq '%26'),*",
+    "Assets?expand=Files(expand=*)",
+    "Assets?expand=Files(expand=DownloadUrl)",
   ])
     assert.equal(kindOfUrl(url), "export", url);
-  assert.equal(kindOfUrl("Files?$top=1"), "read");
+  for (const url of ["Files?$top=1", "Files?$expand=Assets&$filter=Name eq '*'", "Files?$expand=*&expand=*"])
+    assert.equal(kindOfUrl(url), "read", url);
   assert.equal(kindOfUrl("Files", "DELETE"), "read", "OData has no deletions: 405");
   assert.equal(kindOfUrl("Assets", "POST"), "write");
 });

@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import type { Acl } from "../access/capabilities.ts";
 import type { AuditKind } from "../audit/schema.ts";
 import { prefersToJson } from "../lib/media-types.ts";
+import { parseRequestUrl } from "../odata/request-url.ts";
 import { effectOf, type Route } from "../rest/route.ts";
 
 /** How an operation appears in the audit log. */
@@ -89,24 +90,26 @@ function valuesIn(params: unknown): string[] {
   return Object.values(values);
 }
 
-/** Properties and addresses of OData whose responses have links to the bytes of files. */
-const linksToBytes = /DownloadUrl|\$value|\$expand=[^&]*\*/;
-
-/** `POST odata/Raw/Tables/Rows`, with the keys in parentheses as ids. OData has no other changes. */
-export function ruleOfOData({ method, params, url }: FastifyRequest): AuditedAs {
+/**
+ * `POST odata/Raw/Tables/Rows`, with the keys in parentheses as ids. OData has no other changes. `rest` is
+ * the URL after the root of the service.
+ */
+export function ruleOfOData({ method, params }: FastifyRequest, rest: string): AuditedAs {
   const { "*": path = "" } = params as Readonly<Record<string, string | undefined>>;
   const { sets, ids } = segmentsOf(path);
-  const isExport = method !== "POST" && linksToBytes.test(decoded(url));
+  const isExport = method !== "POST" && hasLinksToBytes(rest);
   const kind = method === "POST" ? "write" : isExport ? "export" : "read";
   return { kind, action: `${method} odata/${sets}`, resource: sets.split("/")[0] || "odata", ids };
 }
 
-/** The text as it is if it cannot be decoded: such a request is refused. */
-function decoded(url: string): string {
+/** Whether the response can have links to the bytes of files. Options have several spellings. */
+function hasLinksToBytes(rest: string): boolean {
   try {
-    return decodeURIComponent(url);
+    const { decodedPath, options } = parseRequestUrl(rest);
+    const isNamed = [decodedPath, ...options.values()].some((text) => /DownloadUrl|\$value/.test(text));
+    return isNamed || options.get("$expand")?.includes("*") === true;
   } catch {
-    return url;
+    return false; // The service refuses a URL that cannot be parsed.
   }
 }
 

@@ -43,7 +43,7 @@ function addService(
   addEndpoint(http, kernel, {
     method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
     url,
-    audit: ruleOfOData,
+    audit: (request) => ruleOfOData(request, belowRoot(request.raw.url!)),
     statusOf: ({ status }) => status,
     admit: (request, audit) =>
       admitToProject(kernel, {
