@@ -82,6 +82,13 @@ test("every route that writes is refused with 503 and says so; reads and deletes
   assert.equal((await server.ask("POST /assets", { items: [{ name: "pump" }] })).status, 200);
 });
 
+test("a retention rule can be previewed on a full disk, to find what it would free", async () => {
+  await diskBecomes({ ...roomy, bytes: 0 });
+  const preview = await server.ask.v06("POST /retentionrules/preview", { wholeProject: true, keepDays: 30 });
+  assert.equal(preview.status, 200, preview.text);
+  await diskBecomes(roomy);
+});
+
 test("health says what is free and needed, also when no more files can be made", async () => {
   await diskBecomes({ ...roomy, bytes: 1000 });
   const degraded = await health();

@@ -78,6 +78,7 @@ export const retentionRoutes: readonly Route[] = [
   }),
   route({
     ...write,
+    effect: "read",
     method: "POST",
     path: "/retentionrules/preview",
     summary: "Count what a retention rule would remove now; changes nothing",
