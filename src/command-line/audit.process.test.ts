@@ -71,3 +71,24 @@ test("commands are recorded, verified beside the server, and old records are rem
   second.child.kill("SIGTERM");
   await second.ended;
 });
+
+test("a backup that a command makes without a server is recorded as an export", async () => {
+  const folder = temporaryFolder();
+  const first = await serveMillrace(environment, folder);
+  first.child.kill("SIGTERM");
+  await first.ended;
+  const backups = join(temporaryFolder(), "backups");
+  const made = await runMillrace(["backup", backups], { ...environment, MILLRACE_PORT: "0" }, folder).ended;
+  assert.equal(made.status, 0, made.errors);
+  const second = await serveMillrace(environment, folder);
+  const response = await fetch(`${second.baseUrl}/api/0.6/projects/default/audit?kind=export`, {
+    headers: { "api-key": key },
+  });
+  const { data } = (await response.json()) as { data: { items: Record<string, unknown>[] } };
+  assert.deepEqual(
+    data.items.map(({ action, credential, ids, result }) => [action, credential, ids, result]),
+    [["millrace backup", "command", [backups], "done"]],
+  );
+  second.child.kill("SIGTERM");
+  await second.ended;
+});

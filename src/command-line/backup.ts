@@ -25,9 +25,12 @@ import { readSettings, type Settings } from "../config.ts";
 import { refuseWhileCopied } from "../copy/copy-record.ts";
 import { DataFolderInUse, StartRefused, secretOf } from "../data-folder.ts";
 import { requireCatalog } from "../data-parts.ts";
+import type { DataStores } from "../data-stores.ts";
 import { openInstallation, secretFor } from "../installation.ts";
 import { parseJson } from "../lib/json.ts";
 import { realSystem as system } from "../lib/system.ts";
+import { byUrlName } from "../resources/projects/projects.ts";
+import { audited } from "./audited.ts";
 import { type Command, Misused } from "./command.ts";
 import { placeIn } from "./named-place.ts";
 import { addressOf } from "./sign-in-link.ts";
@@ -251,6 +254,11 @@ If it is a server, name its address: --server http://127.0.0.1:<port>, or set it
     log,
   });
   opened.defer(() => backups.stop());
+  return await recorded(settings, stores, request, () => makeBackup(backups, request));
+}
+
+/** Returns the exit code. */
+async function makeBackup(backups: Backups, request: BackupRequest): Promise<number> {
   const stop = new AbortController();
   process.on("SIGINT", () => stop.abort()).on("SIGTERM", () => stop.abort());
   backups.start(request);
@@ -260,6 +268,32 @@ If it is a server, name its address: --server http://127.0.0.1:<port>, or set it
     return backups.state;
   };
   return await follow(state, started, stop.signal);
+}
+
+/** An interrupted backup, for the audit log: it has failed. */
+class Interrupted extends Error {}
+
+/** Records the backup in the audit log of the project of the settings, if there is one, as a server does. */
+async function recorded(
+  settings: Settings,
+  { catalog }: DataStores,
+  { place }: BackupRequest,
+  make: () => Promise<number>,
+): Promise<number> {
+  const project = await catalog.read("system", (tx) => byUrlName(tx, settings.project));
+  if (!project) return await make();
+  const action = "millrace backup";
+  const operation = { kind: "export", action, resource: "backups", ids: [place] } as const;
+  try {
+    return await audited({ catalog, system, settings }, project, operation, async () => {
+      const ended = await make();
+      if (ended === interrupted) throw new Interrupted();
+      return ended;
+    });
+  } catch (problem) {
+    if (problem instanceof Interrupted) return interrupted;
+    throw problem;
+  }
 }
 
 const portUnknown = "MILLRACE_PORT is 0, so the address of a server is unknown";
