@@ -32,6 +32,30 @@ test("an ended session is known after a restart, and an expired one frees its en
   assert.equal(await catalog.read("system", (tx) => tx.count(endedSessionTable, everything)), 1);
 });
 
+test("an end that could not be written is reported as failed each time, and can be repeated", async () => {
+  const system = { ...realSystem, nowMs: () => 1_000 };
+  const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
+  let isFull = true;
+  const rights: Pick<Rights, "change"> = {
+    change: (work) => (isFull ? Promise.reject(new Error("full")) : catalog.write("system", work)),
+  };
+  const parts = { catalog, rights, system, ids: new ClockIds(system, 0) };
+  const ended = new EndedSessions(parts);
+  const ends = [ended.end("one", 5_000), ended.end("one", 5_000)];
+  assert.equal(ended.has("one"), true, "it is void while it is written");
+  const outcomes = await Promise.allSettled(ends);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    ["rejected", "rejected"],
+  );
+  assert.equal(ended.has("one"), false, "a request to end it again must be valid");
+  isFull = false;
+  await ended.end("one", 5_000);
+  const restarted = new EndedSessions(parts);
+  await restarted.load();
+  assert.equal(restarted.has("one"), true);
+});
+
 test("keys made with an ended session are revoked, and the keys made with those; no others", async () => {
   const system = { ...realSystem, nowMs: () => 1_000 };
   const catalog = openNaiveCatalog([endedSessionTable, apiKeyTable]);
