@@ -36,9 +36,15 @@ export interface AuthenticationResult {
   readonly session?: PresentedSession;
 }
 
+/** Names a session to `Authenticator.end`: by its cookie, or by its login with the identity provider. */
+export type SessionReference =
+  | { readonly cookie: string }
+  | { readonly sessionId: string; readonly untilMs: number };
+
 /** A sign-in that is still valid. */
 export interface PresentedSession {
   readonly expiresTime: number;
+  readonly reference: SessionReference;
   /** Ends it on disk, with the keys made with it; a cookie or token of it is invalid from then on. */
   end(): Promise<void>;
 }
@@ -101,6 +107,13 @@ export class Authenticator {
     if (begun) return begun;
     this.throttle.failed(address, credential);
     throw fail("unauthenticated", { reason: "bad-link" });
+  }
+
+  /** Ends a session as `PresentedSession.end` does. */
+  async end(session: SessionReference): Promise<void> {
+    const { sessions, ended } = this.#parts;
+    if ("cookie" in session) await sessions.end(session.cookie);
+    else await ended.end(session.sessionId, session.untilMs);
   }
 
   /** Refuses (403) a request that a page of another origin sends. */
@@ -201,7 +214,7 @@ export class Authenticator {
     }
     if (!remembered) this.throttle.succeeded(credential);
     const { caller, expiresTime } = known;
-    return { caller, session: { expiresTime, end: () => sessions.end(cookie) } };
+    return { caller, session: this.#sessionOf({ cookie }, expiresTime) };
   }
 
   async #presentLogin(cookie: string, sender: RequestSource): Promise<AuthenticationResult> {
@@ -221,11 +234,11 @@ export class Authenticator {
     const { groupIds, capabilities } = await this.#parts.rights.grantsTo(projectId, membership);
     const credential = tokenCredential(tokenUser);
     const caller: Caller = { user, projectId, projectUrlName: urlName, groupIds, capabilities, credential };
-    return { caller, project, ...(login && { session: this.#sessionOf(login) }) };
+    return { caller, project, ...(login && { session: this.#sessionOf(loginOf(login), login.untilMs) }) };
   }
 
-  #sessionOf({ sessionId, untilMs }: Login): PresentedSession {
-    return { expiresTime: untilMs, end: () => this.#parts.ended.end(sessionId, untilMs) };
+  #sessionOf(reference: SessionReference, expiresTime: number): PresentedSession {
+    return { expiresTime, reference, end: () => this.end(reference) };
   }
 
   /**
@@ -249,6 +262,8 @@ export class Authenticator {
     return origin === (baseUrl === undefined ? `http://${host}` : new URL(baseUrl).origin);
   }
 }
+
+const loginOf = ({ sessionId, untilMs }: Login): SessionReference => ({ sessionId, untilMs });
 
 function tokenCredential({ login, project, untilMs }: TokenUser): Credential {
   const { issuer } = login ?? project.provider!;

@@ -27,6 +27,7 @@ import { Failure, fail } from "../errors.ts";
 import type { OutboundFetch } from "../lib/outbound-fetch.ts";
 import type { System } from "../lib/system.ts";
 import { limits } from "../limits.ts";
+import type { SessionReference } from "./authenticator.ts";
 import type { Caller } from "./caller.ts";
 import type { LoginDirectory, LoginProject } from "./login-directory.ts";
 import type { Login, OwnTokens } from "./own-tokens.ts";
@@ -50,6 +51,8 @@ export interface ConsoleLogin {
   readonly baseUrl: string;
   /** A path with its query, below the address of the console. */
   readonly page: string;
+  /** The session that the browser has, which the login is to end. */
+  readonly former: SessionReference | undefined;
 }
 
 /** Where a login ends. */
@@ -59,6 +62,7 @@ interface LoginTarget {
   readonly errorRedirectUrl: string | undefined;
   /** The console gets the cookie alone, and no tokens in its address. */
   readonly isConsole?: boolean;
+  readonly former?: SessionReference | undefined;
 }
 
 /** A login between the redirect to the provider and the redirect back. */
@@ -74,6 +78,8 @@ export interface LoginResult {
   /** The value of the session cookie; absent when the login has failed. */
   readonly session?: string;
   readonly isConsole: boolean;
+  /** The session that the browser had before, if the login is to end it and has succeeded. */
+  readonly former?: SessionReference;
   /** The user who has logged in. */
   readonly caller?: Pick<Caller, "user" | "projectId" | "credential">;
   /** Why the login has failed. */
@@ -122,7 +128,8 @@ export class BrowserLogin {
   }
 
   /** Begins a login that ends at a page of the console. Refuses (400) a page elsewhere. */
-  async beginForConsole({ project, baseUrl, page }: ConsoleLogin, callbackUrl: string): Promise<BegunLogin> {
+  async beginForConsole(login: ConsoleLogin, callbackUrl: string): Promise<BegunLogin> {
+    const { project, baseUrl, page, former } = login;
     const provider = await this.#providerOf(project);
     const redirectUrl = URL.parse(baseUrl + page)?.href;
     if (!page.startsWith("/") || !redirectUrl?.startsWith(new URL(`${baseUrl}/`).href))
@@ -131,7 +138,8 @@ export class BrowserLogin {
         expected: "the path of a page, such as /assets",
         got: page,
       });
-    const target = { project, redirectUrl, errorRedirectUrl: `${baseUrl}/sign-in`, isConsole: true };
+    const errorRedirectUrl = `${baseUrl}/sign-in`;
+    const target = { project, redirectUrl, errorRedirectUrl, isConsole: true, former };
     return this.#begin(provider, target, { callbackUrl, isSilent: false });
   }
 
@@ -170,7 +178,7 @@ export class BrowserLogin {
   async finish(callback: URL, cookie: string | undefined): Promise<LoginResult> {
     const pending = cookie === undefined ? undefined : await this.#decrypted(cookie);
     if (!pending || pending.state !== callback.searchParams.get("state")) throw fail("login-unknown", {});
-    const { redirectUrl, errorRedirectUrl, isConsole = false } = pending;
+    const { redirectUrl, errorRedirectUrl, isConsole = false, former } = pending;
     try {
       const project = await this.#parts.directory.projectNamed(pending.project);
       if (!project?.provider) throw fail("no-identity-provider", { project: pending.project });
@@ -180,7 +188,8 @@ export class BrowserLogin {
       const { user, projectId, sessionId, issuer, untilMs } = login;
       const credential = { kind: "login", sessionId, issuer, untilMs } as const;
       const caller = { user, projectId, credential };
-      return { location: withQuery(redirectUrl, tokens), session, isConsole, caller };
+      const location = withQuery(redirectUrl, tokens);
+      return { location, session, isConsole, caller, ...(former && { former }) };
     } catch (problem) {
       const { error, description, failure } = this.#explained(problem);
       if (errorRedirectUrl === undefined) throw failure;

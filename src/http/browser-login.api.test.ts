@@ -266,6 +266,33 @@ describe("a login in a browser", needed, () => {
     await context.close();
   });
 
+  it("from the console ends the former session of the browser, when it succeeds", async () => {
+    const isSignedIn = async (value: string) => {
+      const headers = { "api-key": undefined, cookie: `${sessionCookie()}=${value}` };
+      return (await server.ask.root("GET /session", undefined, headers)).status === 200;
+    };
+    const byKey = await server.ask.root("POST /session", { apiKey: server.key }, { "api-key": undefined });
+    const [, former = ""] = /=([^;]*)/.exec(byKey.headers.getSetCookie()[0]!)!;
+    const context = await browser.newContext();
+    await context.addCookies([
+      { name: sessionCookie(), value: former, url: server.baseUrl, sameSite: "Strict" },
+    ]);
+    const page = await context.newPage();
+    await go(page, `${server.baseUrl}/session/login`);
+    await page.fill("input[name=login]", user);
+    assert.equal(await isSignedIn(former), true);
+    await page.fill("input[name=password]", "any");
+    await Promise.all([page.waitForURL(`${server.baseUrl}/`), page.click("button[type=submit]")]);
+    assert.equal(await isSignedIn(former), false);
+    const cookies = await context.cookies(server.baseUrl);
+    const { value } = cookies.find(({ name }) => name === sessionCookie())!;
+    assert.equal(await isSignedIn(value), true);
+    await go(page, `${server.baseUrl}/session/login`);
+    await page.waitForURL(`${server.baseUrl}/`);
+    assert.equal(await isSignedIn(value), false, "a login with the provider is ended as well");
+    await context.close();
+  });
+
   it("from the console that fails ends at its sign-in page, and goes to no other site", async () => {
     const begun = await fetch(`${server.baseUrl}/session/login`, { redirect: "manual" });
     assert.equal(begun.status, 303);

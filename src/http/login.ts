@@ -145,7 +145,10 @@ export const loginRoutes: readonly OpenRoute[] = [
     response: "redirect",
     handle: async ({ authenticator, browserLogin, consoleProject }, { query, baseUrl, sender }) => {
       authenticator.throttle.countLogin(sender.address);
-      const login = { project: consoleProject, baseUrl, page: query.page ?? "/" };
+      // The browser does not send this cookie when the provider, which is another site, redirects it back.
+      const { session } = await authenticator.authenticateCookie(sender);
+      const page = query.page ?? "/";
+      const login = { project: consoleProject, baseUrl, page, former: session?.reference };
       return toProvider(await browserLogin.beginForConsole(login, callbackOf(baseUrl)), baseUrl);
     },
   }),
@@ -161,9 +164,10 @@ export const loginRoutes: readonly OpenRoute[] = [
       const pending = pendingCookie(query.state);
       const callback = new URL(callbackOf(baseUrl) + search);
       const cookie = cookieIn(sender.headers.cookie, cookieName(baseUrl, pending));
-      const { location, session, isConsole, ...ended } = await browserLogin.finish(callback, cookie);
+      const { location, session, isConsole, former, ...ended } = await browserLogin.finish(callback, cookie);
       if (ended.caller) audit.known(ended.caller);
       if (ended.refusal) audit.refused(ended.refusal);
+      if (former) await authenticator.end(former);
       const sameSite = isConsole ? "Strict" : "Lax";
       const begun = session && ({ value: session, maxAgeMs: limits.loginMsMax, sameSite } as const);
       return {
