@@ -217,6 +217,12 @@ test("the default group is no way around: to have it changed, or to fall back to
   assert.equal((await server.ask("PUT /defaultgroup", list(strong))).status, 200);
   await refuses(ask, `POST /groups/${groupId}/users/remove`, list(userId), said("the default group"));
   await refuses(ask, "POST /groups/delete", list(groupId), said("the default group"));
+  const bound = { name: "bound", source: "plant", sourceId: "of the provider", capabilities: [reads] };
+  const [ofProvider] = await made("/groups", bound);
+  for (const change of [{ sourceId: null }, { sourceId: "others" }, { source: "elsewhere" }])
+    await refuses(ask, `PATCH /groups/${ofProvider}`, change, said("the default group"));
+  for (const change of [{ name: "still bound" }, { source: null }])
+    assert.equal((await ask(`PATCH /groups/${ofProvider}`, change)).status, 200, JSON.stringify(change));
   await refuses(ask, "POST /users", list({ uniqueName: "in none" }), said("items[0].groups"));
   const [plain] = await made("/users", { uniqueName: "in none" });
   await refuses(ask, "POST /apikeys", list({ userId: plain }), said(`A key of the user ${plain}`));

@@ -70,9 +70,9 @@ export interface GroupChange {
 }
 
 /**
- * Changes a group and keeps its members. Refuses an unknown group (404), rights that the caller cannot
- * grant, including those that the group keeps (403), other rights for the administrators (400), and to
- * leave the project without an administrator (400).
+ * Changes a group and keeps its accounts. Refuses an unknown group (404), rights that the caller cannot
+ * grant, including those that the group keeps and those of the default group for users that lose the group
+ * (403), other rights for the administrators (400), and to leave the project without an administrator (400).
  */
 export async function updateGroup(ctx: RequestContext, id: number, change: GroupChange): Promise<Group> {
   const [before] = await groupsNow(ctx, "UPDATE", inPath(id));
@@ -84,6 +84,7 @@ export async function updateGroup(ctx: RequestContext, id: number, change: Group
   }
   refuseLongRights(after, field);
   await ctx.rights.requireGrantable(ctx.caller, { capabilities: capabilitiesIn(after), field });
+  if (losesUsers(before!, after)) await refuseDefaultRights(ctx, [before!]);
   return changeRights(ctx, async (tx) => {
     const [now] = await live(tx, ctx, "UPDATE", inPath(id));
     const changed = changedGroup(now!, change);
@@ -91,6 +92,11 @@ export async function updateGroup(ctx: RequestContext, id: number, change: Group
     return changed;
   });
 }
+
+/** Whether users whom an identity provider assigns to the group may be no members after the change. */
+const losesUsers = (before: Group, after: Group): boolean =>
+  before.sourceId !== undefined &&
+  (after.sourceId !== before.sourceId || (after.source !== undefined && after.source !== before.source));
 
 function changedGroup(group: Group, change: GroupChange): Group {
   const sent = Object.entries(change).filter(([, value]) => value !== undefined);
@@ -205,7 +211,7 @@ export async function makeDefault(ctx: RequestContext, id: number): Promise<Proj
 }
 
 /**
- * An account that loses its only group gets the rights of the default group. Refuses (403) to remove
+ * An account or user that loses its only group gets the rights of the default group. Refuses (403) to remove
  * members if the caller could not grant those rights.
  */
 async function refuseDefaultRights(ctx: RequestContext, left: readonly Group[]): Promise<void> {
