@@ -72,12 +72,14 @@ async function newSeries(): Promise<number> {
 }
 
 /** A key of a new account with these rights. */
-async function keyWith(...capabilities: readonly object[]): Promise<string> {
+const keyWith = (...capabilities: readonly object[]) => keyUntil(undefined, capabilities);
+
+async function keyUntil(expiresTime: number | undefined, capabilities: readonly object[]): Promise<string> {
   const made = async (path: string, item: object) =>
     (await server.ask.v06(`POST /${path}`, { items: [item] })).items[0]!;
   const group = await made("groups", { name: "some", capabilities });
   const user = await made("users", { uniqueName: `account ${++names}`, groups: [group["id"]] });
-  return (await made("apikeys", { userId: user["id"] }))["value"] as string;
+  return (await made("apikeys", { userId: user["id"], expiresTime }))["value"] as string;
 }
 
 const hostingAcl = { modelHostingAcl: { actions: ["READ", "WRITE"], scope: { all: {} } } };
@@ -181,6 +183,41 @@ describe("rights", hosting, () => {
   test("packages and artifacts are no files of the project", async () => {
     await modelHosting(server).deployed(silent);
     assert.deepEqual((await server.ask("GET /files")).items, []);
+  });
+
+  test("links to packages and artifacts end with the key that requested them", async () => {
+    const { newModel, newPackage, sent } = modelHosting(
+      server,
+      await keyUntil(nowMs + minuteMs, [hostingAcl]),
+    );
+    const urlOf = async (methodAndPath: string, body?: object) => {
+      const { uploadUrl, downloadUrl } = await sent(methodAndPath, body);
+      return (uploadUrl ?? downloadUrl) as string;
+    };
+    const put = async (url: string) => (await fetch(url, { method: "PUT", body: "bytes" })).status;
+    const get = async (url: string) => (await fetch(url)).status;
+    const [model, sourcePackageId] = [await newModel(), await newPackage(await packageOf(silent))];
+    const version = await sent(`POST /${model}/versions`, { name: "v", sourcePackageId });
+    const artifacts = `/${model}/versions/${version["id"]}/artifacts`;
+    assert.equal(await put(await urlOf(`POST ${artifacts}/upload`, { name: "a.txt" })), 200);
+    const uploads = [
+      await urlOf("POST /sourcepackages", { name: "p", packageName: "p" }),
+      await urlOf(`POST ${artifacts}/upload`, { name: "b.txt" }),
+    ];
+    const downloads = [
+      await urlOf(`GET /sourcepackages/${sourcePackageId}/code`),
+      await urlOf(`GET ${artifacts}/a.txt`),
+    ];
+    const beginMs = nowMs;
+    try {
+      nowMs += minuteMs;
+      for (const url of downloads) assert.equal(await get(url), 200);
+      nowMs += 1;
+      for (const url of downloads) assert.equal(await get(url), 403, url);
+      for (const url of uploads) assert.equal(await put(url), 403, url);
+    } finally {
+      nowMs = beginMs;
+    }
   });
 });
 

@@ -2,6 +2,7 @@
 //
 // The resource module of the record checks rights; functions of this file do not.
 import type { Readable } from "node:stream";
+import { notAfter } from "../../../access/credentials.ts";
 import type { RequestContext, Services } from "../../../context.ts";
 import { fail } from "../../../errors.ts";
 import { limits } from "../../../limits.ts";
@@ -13,10 +14,13 @@ import { type Attachment, attachmentTable, type Upload, uploadTable } from "../s
 
 export type { Attachment } from "../schema.ts";
 
-/** Prepares an upload with the link of `uploadLink`; the uploaded bytes replace existing ones. */
+/**
+ * Prepares an upload with the link of `uploadLink`, which ends no later than the credential of the request.
+ * The uploaded bytes replace existing ones.
+ */
 export async function expectBytes(
   tx: CatalogWriter,
-  { ids, system }: Pick<Services, "ids" | "system">,
+  { ids, system, caller }: RequestContext,
   attachment: { readonly id?: number; readonly name: string },
 ): Promise<Upload> {
   const nowMs = system.nowMs();
@@ -27,7 +31,7 @@ export async function expectBytes(
   const upload: Upload = {
     ...{ id: ids.next(), fileId: id, isAttachment: true },
     ...{ resumable: true, overwrite: true, received: 0 },
-    expiresTime: nowMs + limits.resumableLinkMs,
+    expiresTime: notAfter(caller.credential, nowMs + limits.resumableLinkMs),
   };
   await tx.insert(uploadTable, [upload]);
   return upload;
@@ -44,17 +48,11 @@ export const uploadLink = (ctx: RequestContext, { id, expiresTime }: Upload, bas
   ctx.blobs.link({ purpose: "upload", key: { project: ctx.projectId, id }, expiresMs: expiresTime }, baseUrl);
 
 /** Like `downloadLink` of files. Refuses (400) an attachment whose upload is not complete. */
-export function attachmentLink(
-  { projectId, ...ctx }: RequestContext,
-  { content, name }: Attachment,
-  baseUrl: string,
-): string {
+export function attachmentLink(ctx: RequestContext, { content, name }: Attachment, baseUrl: string): string {
   if (content === undefined) throw fail("file-not-uploaded", { name });
-  const expiresMs = ctx.system.nowMs() + limits.downloadLinkMs;
-  return ctx.blobs.link(
-    { purpose: "download", key: { project: projectId, id: content }, expiresMs },
-    baseUrl,
-  );
+  const expiresMs = notAfter(ctx.caller.credential, ctx.system.nowMs() + limits.downloadLinkMs);
+  const key = { project: ctx.projectId, id: content };
+  return ctx.blobs.link({ purpose: "download", key, expiresMs }, baseUrl);
 }
 
 /**
