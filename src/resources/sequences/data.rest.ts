@@ -164,7 +164,11 @@ async function read(
   const [contentType, lines] = isCsv
     ? [`${csvType}; charset=utf-8`, csvLines(table, cellTextFor(request.query))]
     : ["application/json; charset=utf-8", jsonChunks(table, nextCursor)];
-  return { contentType, ...(await bytesOrStream(textChunks([lines]), limits.responseChunkBytes)) };
+  return {
+    contentType,
+    ...(await bytesOrStream(textChunks([lines]), limits.responseChunkBytes)),
+    ...(isCsv && nextCursor !== undefined && { nextCursor }),
+  };
 }
 
 /** Published clients send the end in two members; the smaller end applies. */

@@ -257,6 +257,30 @@ test("as CSV: a header of names and ids, quotes where they are needed", async ()
   );
 });
 
+test("as CSV, a table that continues has the cursor in a header", async () => {
+  const made = await create();
+  const count = limits.sequenceRowsPerReadDefault + 1;
+  await post(
+    made,
+    Array.from({ length: count }, (_, at) => [at, at]),
+  );
+  const csv = async (question: object) => {
+    const body = { items: [question] };
+    const response = await ask(`POST /sequences/${made.id}/getdata`, body, { accept: "text/csv" });
+    assert.equal(response.status, 200, response.text);
+    const [, ...rows] = response.text.trimEnd().split("\n");
+    return { rows, cursor: response.headers.get("x-next-cursor") };
+  };
+  const first = await csv({});
+  const rest = await csv({ cursor: first.cursor });
+  assert.deepEqual(
+    [first.rows.length, rest.rows, rest.cursor],
+    [count - 1, [`${count - 1},${count - 1},,`], null],
+  );
+  const inJson = await ask(`POST /sequences/${made.id}/getdata`, { items: [{}] });
+  assert.equal(inJson.headers.get("x-next-cursor"), null, "it has the member nextCursor");
+});
+
 test("10,000 rows go in and come out in one request each", async () => {
   const made = await create();
   const rows = Array.from({ length: limits.sequenceRowsPerWriteMax }, (_, at) => [at, at, at / 7, `r${at}`]);
