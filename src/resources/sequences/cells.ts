@@ -1,4 +1,4 @@
-// Converts values to cells of a column type without loss of digits.
+// Converts values to cells of a column type without loss of digits. JSON numbers are doubles already.
 import type { ColumnValueType } from "./schema.ts";
 
 /**

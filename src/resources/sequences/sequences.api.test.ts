@@ -226,6 +226,24 @@ test("pages of rows follow one another by cursor, bound to their query", async (
   assert.equal((await ask(`POST /sequences/${made.id}/getdata`, other)).status, 400);
 });
 
+test("a JSON number in a DOUBLE column is stored as the nearest double", async () => {
+  const made = await create();
+  const sent = ["9007199254740993", "0.12345678901234567890", "1e-400", "1e300"];
+  const rows = sent.map((value, at) => {
+    return `{"rowNumber":${at},"values":[{"columnId":${made.columnIds[1]},"value":${value}}]}`;
+  });
+  const response = await ask(
+    `POST /sequences/${made.id}/postdata`,
+    `{"items":[{"rows":[${rows.join(",")}]}]}`,
+    { "content-type": "application/json" },
+  );
+  assert.equal(response.status, 200, response.text);
+  assert.deepEqual(
+    (await get(made)).rows,
+    sent.map((value, at) => [at, Number(value)]),
+  );
+});
+
 test("as CSV: a header of names and ids, quotes where they are needed", async () => {
   const { items } = await ask("POST /sequences", {
     items: [
