@@ -1,6 +1,7 @@
 // Serves the InfluxDB protocol: writes in line protocol, and ping (docs/influx.md). Queries are in
 // `influx-query-routes.ts`.
 
+import { isUtf8 } from "node:buffer";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { RequestSource } from "../access/authenticator.ts";
 import { authorize } from "../access/authorize.ts";
@@ -152,14 +153,20 @@ function writeOptionsOf({ query, headers }: FastifyRequest): WriteOptions {
   const parameters = query as Readonly<Record<string, string | string[] | undefined>>;
   const last = (value: string | string[] | undefined) => [value].flat().at(-1) || undefined;
   const option = (name: string) => last(parameters[name]);
-  const series = option("series") ?? last(headers["x-millrace-series"]);
-  const asset = option("asset") ?? last(headers["x-millrace-asset"]);
+  const series = option("series") ?? headerText(last(headers["x-millrace-series"]));
+  const asset = option("asset") ?? headerText(last(headers["x-millrace-asset"]));
   return {
     precision: precisionOf(option("precision")),
     seriesTemplate: new NameTemplate(series ?? defaultSeriesTemplate, "series"),
     assetTemplate: asset === undefined ? undefined : new NameTemplate(asset, "asset"),
     db: option("db") ?? option("bucket") ?? "",
   };
+}
+
+/** Node decodes headers as Latin-1. Most clients send UTF-8; anything else stays Latin-1. */
+function headerText(value: string | undefined): string | undefined {
+  const bytes = value && Buffer.from(value, "latin1");
+  return bytes && isUtf8(bytes) ? bytes.toString() : value;
 }
 
 /**

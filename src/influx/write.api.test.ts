@@ -189,6 +189,17 @@ test("templates give the name of the series and its asset", async () => {
   assert.match(unknown.text, /Invalid field - series - expected the placeholders .* but got \{host\}/);
 });
 
+test("templates in headers are UTF-8, or else Latin-1", async () => {
+  const { items } = await server.ask.v06("POST /assets", { items: [{ name: "Måler", externalId: "Måler" }] });
+  // A header of `fetch` has one byte for each character, as that of Node.
+  const bytesOf = (text: string) => Buffer.from(text).toString("latin1");
+  const utf8 = { "X-Millrace-Series": bytesOf("Måling 温度.{field}"), "X-Millrace-Asset": bytesOf("Måler") };
+  await stored(`temp v=1 ${at}`, { headers: utf8 });
+  assert.equal((await seriesOf("Måling 温度.v"))!["assetId"], items[0]!["id"]);
+  await stored(`temp v=2 ${at}`, { headers: { "X-Millrace-Series": "Måling.{field}" } });
+  assert.deepEqual(await pointsOf("Måling.v"), [[0, 2]]);
+});
+
 test("a series renamed by the user is made again; a deleted one as well", async () => {
   await stored(`life v=1 ${at}`);
   const { id } = (await seriesOf("life.v")) as { id: number };
