@@ -27,7 +27,7 @@ export function addQuery(http: FastifyInstance, kernel: Kernel, url: string, adm
     audit: () => ({ kind: "read", action: "influx query", resource: "timeseries" }),
     admit,
     effect: "read",
-    decode: ({ raw }) => new URLSearchParams(raw.url!.split("?", 2)[1]),
+    decode: ({ raw }) => new URLSearchParams(raw.url!.replace(/^[^?]*/, "")),
     readBody: ({ request, input }, receive) => withForm(request, input, receive),
     handle: ({ request, admitted, lifetime }, parameters) => {
       const ctx = contextOf(kernel, admitted, lifetime);

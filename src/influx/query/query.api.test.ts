@@ -408,6 +408,12 @@ test("a query is a form too, and needs credentials where clients of InfluxDB sen
       { statement_id: 0, series: [{ name: "cpu", columns: ["time", "usage"], values: [[at + 60_001, 5]] }] },
     ],
   });
+  const q = "SELECT+usage+FROM+cpu+WHERE+host=~/^x?b$/";
+  const unescaped = await fetch(`${server.baseUrl}/query?q=${q}&epoch=ms`, {
+    headers: { "api-key": server.key },
+  });
+  assert.equal(unescaped.status, 200, "a question mark in the address need not be escaped");
+  assert.match(await unescaped.text(), /"values":\[\[1700000060001,5\]\]/);
   for (const headers of [{}, { authorization: "Token wrong" }]) {
     const { status, headers: sent } = await fetch(`${server.baseUrl}/query?q=SHOW+DATABASES`, { headers });
     assert.deepEqual([status, sent.get("www-authenticate")], [401, 'Basic realm="Millrace"']);
