@@ -8,7 +8,7 @@ import { isRowFunction, stringFunctions } from "./functions.ts";
 import { regexMatcher } from "./pattern.ts";
 import { queryProblem, statementProblem } from "./problems.ts";
 import type { RawColumn, RowValue } from "./raw-select.ts";
-import { isField, type Measurement } from "./series-model.ts";
+import { isField, type Measurement, ownValue } from "./series-model.ts";
 
 /** A column with its name in the result. */
 export interface NamedExpression {
@@ -144,7 +144,9 @@ function rowValueOf(expression: QueryExpression, measurement: Measurement): RowV
   if (expression.kind === "number") return () => expression.value;
   if (expression.kind === "reference") {
     const { name, type } = expression;
-    return isField(measurement, name, type) ? (fieldOf) => fieldOf(name) : (_, tags) => tags[name] ?? null;
+    return isField(measurement, name, type)
+      ? (fieldOf) => fieldOf(name)
+      : (_, tags) => ownValue(tags, name) ?? null;
   }
   if (expression.kind !== "binary")
     throw queryProblem("the select list has fields, tags, functions and numbers");

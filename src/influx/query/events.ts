@@ -12,7 +12,7 @@ import { impliedFilter, passes, type ResultCell, type Test, testOf } from "./con
 import { statementProblem } from "./problems.ts";
 import type { RawColumn } from "./raw-select.ts";
 import { type ResultRows, type ResultSeries, windowed } from "./rows.ts";
-import { eventsMeasurement, type Measurement } from "./series-model.ts";
+import { eventsMeasurement, type Measurement, ownValue } from "./series-model.ts";
 import { millisecondsOf } from "./time-range.ts";
 
 export const eventTags = ["source", "subtype", "type"] as const;
@@ -83,12 +83,12 @@ function rowsOf(events: readonly Event[], { test, columns, tagsOf }: Shown): Res
   const rows = events
     .map((event) => ({ timeMs: event.startTime!, tags: tagsOfEvent(event), fields: fieldsOf(event, tagsOf) }))
     .filter(({ tags, fields }) =>
-      passes(test, (name) => (isTag(name) ? (tags[name] ?? "") : (fields[name] ?? null))),
+      passes(test, (name) => (isTag(name) ? (tags[name] ?? "") : (ownValue(fields, name) ?? null))),
     );
   return {
     times: Float64Array.from(rows, ({ timeMs }) => timeMs),
     columns: columns.map(({ value }) =>
-      rows.map(({ fields, tags }) => value((name) => fields[name] ?? null, tags)),
+      rows.map(({ fields, tags }) => value((name) => ownValue(fields, name) ?? null, tags)),
     ),
   };
 }

@@ -3,7 +3,7 @@ import type { RequestContext } from "../../context.ts";
 import { TimeSlice } from "../../lib/time-slice.ts";
 import { limits } from "../../limits.ts";
 import { isNever, reduceTest, type Test } from "./conditions.ts";
-import { isField, type Measurement, type TagSet } from "./series-model.ts";
+import { isField, type Measurement, ownValue, type TagSet } from "./series-model.ts";
 
 export interface Member {
   readonly tagSet: TagSet;
@@ -22,7 +22,7 @@ export async function matchingMembers(
   for (const tagSet of measurement.tagSets) {
     if (turn.isOver()) await turn.next(ctx.signal);
     const rest = reduceTest(test, (name, type) =>
-      isField(measurement, name, type) ? undefined : (tagSet.tags[name] ?? ""),
+      isField(measurement, name, type) ? undefined : (ownValue(tagSet.tags, name) ?? ""),
     );
     if (!isNever(rest)) members.push({ tagSet, test: rest });
   }

@@ -217,6 +217,45 @@ test("several series of the plant are never mixed without a sign", async () => {
   });
 });
 
+test("a tag can have the name of a member of every object, and others have none of that name", async () => {
+  const written = await fetch(`${server.baseUrl}/write?precision=ms`, {
+    method: "POST",
+    headers: { "api-key": server.key },
+    body: `own,constructor=x v=1 ${at}\nown,toString=y v=2 ${at}`,
+  });
+  assert.equal(written.status, 204);
+  const expected: Readonly<Record<string, Readonly<Record<string, readonly Row[]>>>> = {
+    "SELECT v, constructor, toString FROM own": {
+      own: [
+        [at, 1, "x", null],
+        [at, 2, null, "y"],
+      ],
+    },
+    "SELECT v FROM own WHERE constructor = 'x'": { own: [[at, 1]] },
+    "SELECT v FROM own WHERE constructor = ''": { own: [[at, 2]] },
+    "SELECT v FROM own GROUP BY constructor": {
+      "own,constructor=": [[at, 2]],
+      "own,constructor=x": [[at, 1]],
+    },
+    "SHOW TAG VALUES FROM own WITH KEY =~ /./": {
+      own: [
+        ["constructor", "x"],
+        ["toString", "y"],
+      ],
+    },
+    "SELECT value, constructor FROM points WHERE name = '21PT1020'": {
+      points: [
+        [at, 10, null],
+        [at + 30_000, 30, null],
+      ],
+    },
+    "SELECT description, constructor, toString::string FROM events WHERE type = 'note'": {
+      events: [[at + 1, "Seen", null, null]],
+    },
+  };
+  for (const [q, rows] of Object.entries(expected)) assert.deepEqual(await rowsOf(q), rows, q);
+});
+
 test("functions, arithmetic, and functions over rows", async () => {
   const range = `time >= ${at}ms AND time < ${at + 120_000}ms`;
   const byMinute = "GROUP BY time(1m)";

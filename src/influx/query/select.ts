@@ -14,7 +14,13 @@ import { matcherOf } from "./pattern.ts";
 import { statementProblem } from "./problems.ts";
 import { rawRows } from "./raw-select.ts";
 import { type ResultRows, type ResultSeries, rowCount, windowed } from "./rows.ts";
-import { eventsMeasurement, type Measurement, plantMeasurements, readMeasurements } from "./series-model.ts";
+import {
+  eventsMeasurement,
+  type Measurement,
+  ownValue,
+  plantMeasurements,
+  readMeasurements,
+} from "./series-model.ts";
 import { millisecondsOf } from "./time-range.ts";
 
 /** Whether the statement reads events instead of series. */
@@ -65,7 +71,7 @@ function groupsOf(select: Select, measurement: Measurement, matching: readonly M
   const fields = [...new Set(columns.flatMap(({ expression }) => fieldsIn(expression, measurement)))];
   const members = matching.filter(({ tagSet }) => fields.some((field) => tagSet.fields.has(field)));
   if (members.length > 1 && isImplied(measurement, keys, columns)) keys.push("name");
-  const tagsOf = ({ tagSet }: Member) => keys.map((key) => tagSet.tags[key] ?? "");
+  const tagsOf = ({ tagSet }: Member) => keys.map((key) => ownValue(tagSet.tags, key) ?? "");
   const byTags = [...Map.groupBy(members, (member) => JSON.stringify(tagsOf(member)))];
   return byTags
     .sort(([a], [b]) => compareText(a, b))

@@ -51,6 +51,10 @@ export const isField = (
 ): boolean =>
   type === "tag" ? false : type !== undefined || (fieldKeys.includes(name) && !tagKeys.includes(name));
 
+/** The value of a name of a query. Inherited members, such as `constructor`, are none. */
+export const ownValue = <Value>(values: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+  Object.hasOwn(values, name) ? values[name] : undefined;
+
 /** Series that line protocol did not write: all points, and the latest ones. */
 export const plantMeasurements: readonly string[] = ["latest", "points"];
 export const eventsMeasurement = "events";

@@ -7,7 +7,13 @@ import { eventFields, eventTags, mayReadEvents } from "./events.ts";
 import { matchingMembers } from "./members.ts";
 import { matcherOf } from "./pattern.ts";
 import { type ResultRows, type ResultSeries, windowed } from "./rows.ts";
-import { eventsMeasurement, type Measurement, readMeasurements, type StoredSeries } from "./series-model.ts";
+import {
+  eventsMeasurement,
+  type Measurement,
+  ownValue,
+  readMeasurements,
+  type StoredSeries,
+} from "./series-model.ts";
 
 export async function* runShow(ctx: RequestContext, show: Show): AsyncGenerator<ResultSeries> {
   const { subject } = show;
@@ -86,7 +92,7 @@ function columnsOf(show: Show, measurement: Measurement): Columns {
 }
 
 const valuesOf = ({ tagSets }: Measurement, key: string): string[] =>
-  [...new Set(tagSets.map(({ tags }) => tags[key] ?? "").filter((value) => value !== ""))].sort(compareText);
+  [...new Set(tagSets.flatMap(({ tags }) => ownValue(tags, key) || []))].sort(compareText);
 
 function fieldColumns({ name, fieldKeys, tagSets }: Measurement): Columns {
   if (name === eventsMeasurement)
