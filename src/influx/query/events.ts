@@ -9,6 +9,7 @@ import { AssetTags, type TagsOfAsset } from "./asset-tags.ts";
 import type { Select } from "./ast.ts";
 import { expandedColumns, fieldsIn, hasFunctions, rawColumn } from "./columns.ts";
 import { impliedFilter, passes, type ResultCell, type Test, testOf } from "./conditions.ts";
+import { matcherOf } from "./pattern.ts";
 import { statementProblem } from "./problems.ts";
 import type { RawColumn } from "./raw-select.ts";
 import { type ResultRows, type ResultSeries, windowed } from "./rows.ts";
@@ -32,7 +33,8 @@ export const mayReadEvents = ({ caller }: RequestContext): boolean =>
 
 /** One series of all events that pass the condition, by their start. */
 export function* selectEvents(ctx: RequestContext, select: Select): Generator<ResultSeries> {
-  if (select.from.length > 1)
+  const from = select.from.flatMap((pattern) => matcherOf(pattern).only ?? "");
+  if (from.some((name) => name !== eventsMeasurement))
     throw statementProblem("events and other measurements in one SELECT are not supported");
   if (hasFunctions(select)) throw statementProblem("functions of events are not supported");
   if (select.dimensions.length > 0) throw statementProblem("GROUP BY of events is not supported");

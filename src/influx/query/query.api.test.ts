@@ -314,6 +314,12 @@ test("events are annotations", async () => {
   assert.deepEqual(await rowsOf("SELECT description FROM events ORDER BY time DESC LIMIT 1"), {
     events: [[at + 1, "Seen"]],
   });
+  assert.deepEqual(await rowsOf("SELECT description FROM /^events$/ LIMIT 1"), {
+    events: [[at, "Pump tripped"]],
+  });
+  assert.deepEqual(await rowsOf(`SHOW TAG KEYS FROM events WHERE time > 0 AND time < ${at}ms`), {
+    events: [["source"], ["subtype"], ["type"]],
+  });
 });
 
 test("times are text, or numbers of a unit; in a time zone with its offset", async () => {
@@ -408,6 +414,11 @@ test("what is not served is refused by name", async () => {
       "average() of 2 series in one: use GROUP BY, so that each is on its own",
     "SELECT mean(value) FROM latest": "functions of latest are not supported: use last() of points",
     "SELECT count(id) FROM events": "functions of events are not supported",
+    "SELECT id FROM /^(cpu|events)$/": "events and other measurements in one SELECT are not supported",
+    'SHOW TAG VALUES FROM events WITH KEY = "type"': "SHOW TAG VALUES of events is not supported",
+    "SHOW SERIES FROM /^events$/": "SHOW SERIES of events is not supported",
+    "SHOW TAG KEYS FROM events WHERE type = 'trip'":
+      "SHOW TAG KEYS of events with a condition is not supported",
     "SELECT mean(usage) FROM cpu WHERE time > 0 GROUP BY time(1ms)":
       "GROUP BY time gives more than 100000 buckets: use a longer interval",
   };

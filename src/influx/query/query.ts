@@ -7,7 +7,8 @@ import { BoundParameters } from "./parameters.ts";
 import { parseQuery } from "./parse.ts";
 import { statementProblem } from "./problems.ts";
 import type { ResultSeries } from "./rows.ts";
-import { readsEvents, runSelect } from "./select.ts";
+import { runSelect } from "./select.ts";
+import { namesEvents } from "./series-model.ts";
 import { runShow } from "./show.ts";
 
 /** The series of one statement; fails where the statement is refused. */
@@ -31,7 +32,7 @@ export function runQuery(ctx: RequestContext, { q, params }: QueryInput): readon
 
 function requireRight({ caller }: RequestContext, statement: QueryStatement): void {
   if (statement.kind === "refused") return;
-  const isEvents = statement.kind === "select" && readsEvents(statement);
+  const isEvents = statement.kind === "select" && namesEvents(statement.from);
   requireCapability(caller, isEvents ? "eventsAcl" : "timeSeriesAcl", "READ");
 }
 

@@ -15,20 +15,16 @@ import { statementProblem } from "./problems.ts";
 import { rawRows } from "./raw-select.ts";
 import { type ResultRows, type ResultSeries, rowCount, windowed } from "./rows.ts";
 import {
-  eventsMeasurement,
   type Measurement,
+  namesEvents,
   ownValue,
   plantMeasurements,
   readMeasurements,
 } from "./series-model.ts";
 import { millisecondsOf } from "./time-range.ts";
 
-/** Whether the statement reads events instead of series. */
-export const readsEvents = ({ from }: Pick<Select, "from">): boolean =>
-  from.some((pattern) => "name" in pattern && pattern.name === eventsMeasurement);
-
 export async function* runSelect(ctx: RequestContext, select: Select): AsyncGenerator<ResultSeries> {
-  if (readsEvents(select)) return yield* selectEvents(ctx, select);
+  if (namesEvents(select.from)) return yield* selectEvents(ctx, select);
   const isAggregated = hasFunctions(select);
   const test = testOf(select.where.condition);
   const measurements = await readMeasurements(ctx, { from: select.from, test, tags: tagsNeeded(select) });

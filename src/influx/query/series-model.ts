@@ -60,6 +60,13 @@ export const plantMeasurements: readonly string[] = ["latest", "points"];
 export const eventsMeasurement = "events";
 const reserved: readonly string[] = [...plantMeasurements, eventsMeasurement];
 
+/**
+ * Whether one of the patterns names the events, as `events`, `/^events$/` or `/^(cpu|events)$/`. Other
+ * regular expressions match series only, so that `/./` does not read all events.
+ */
+export const namesEvents = (from: readonly NamePattern[]): boolean =>
+  from.some((pattern) => matcherOf(pattern).only?.includes(eventsMeasurement));
+
 const assetKeys: readonly string[] = ["asset", "path", "root"];
 
 export interface ModelQuery {

@@ -2,14 +2,16 @@
 import type { RequestContext } from "../../context.ts";
 import { compareText } from "../../lib/text.ts";
 import type { Show, ShowSubject } from "./ast.ts";
-import { type ResultCell, testOf } from "./conditions.ts";
+import { isAlways, type ResultCell, reduceTest, type Test, testOf } from "./conditions.ts";
 import { eventFields, eventTags, mayReadEvents } from "./events.ts";
 import { matchingMembers } from "./members.ts";
 import { matcherOf } from "./pattern.ts";
+import { statementProblem } from "./problems.ts";
 import { type ResultRows, type ResultSeries, windowed } from "./rows.ts";
 import {
   eventsMeasurement,
   type Measurement,
+  namesEvents,
   ownValue,
   readMeasurements,
   type StoredSeries,
@@ -58,12 +60,24 @@ async function matchingMeasurements(ctx: RequestContext, show: Show): Promise<Me
     const members = await matchingMembers(ctx, measurement, test);
     if (members.length > 0) matching.push({ ...measurement, tagSets: members.map(({ tagSet }) => tagSet) });
   }
-  const isEvents =
-    show.from.length === 0 || show.from.some((pattern) => matcherOf(pattern).matches(eventsMeasurement));
-  const isAlone = test.kind === "constant" && subjectsOfEvents.includes(show.subject);
-  return isEvents && isAlone && mayReadEvents(ctx)
+  return showsEvents(ctx, show, test)
     ? [...matching, events].sort((a, b) => compareText(a.name, b.name))
     : matching;
+}
+
+/**
+ * Whether the result has the events. Refuses a statement that names them and needs values of their tags: the
+ * catalog has no list of these.
+ */
+function showsEvents(ctx: RequestContext, { from, subject }: Show, test: Test): boolean {
+  const isConditional = !isAlways(reduceTest(test, () => undefined));
+  if (!isConditional && subjectsOfEvents.includes(subject)) {
+    const isFrom = from.length === 0 || from.some((one) => matcherOf(one).matches(eventsMeasurement));
+    return isFrom && mayReadEvents(ctx);
+  }
+  if (!namesEvents(from)) return false;
+  const words = `SHOW ${subject.toUpperCase()}`;
+  throw statementProblem(`${words} of events${isConditional ? " with a condition" : ""} is not supported`);
 }
 
 const subjectsOfEvents: readonly ShowSubject[] = ["measurements", "tag keys", "field keys"];
