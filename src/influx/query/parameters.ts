@@ -53,10 +53,12 @@ function tokenOf(value: unknown): QueryToken | undefined {
   return kind === "string" ? { kind: "string", text: inner } : undefined;
 }
 
-const numberToken = (value: number): QueryToken =>
-  Number.isSafeInteger(value)
+function numberToken(value: number): QueryToken | undefined {
+  if (!Number.isFinite(value)) return undefined;
+  return Number.isSafeInteger(value)
     ? { kind: "integer", text: String(value), value: BigInt(value) }
     : { kind: "number", text: String(value), value };
+}
 
 function durationToken(text: string): QueryToken | undefined {
   const nanoseconds = durationOf(text);

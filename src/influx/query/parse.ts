@@ -153,9 +153,9 @@ function parseTimeGrouping(reader: TokenReader): TimeGrouping {
   reader.symbol(")");
   if (nanoseconds < nanosecondsPerMs || nanoseconds % nanosecondsPerMs || offset % nanosecondsPerMs)
     throw queryProblem("GROUP BY time needs whole milliseconds, at least one");
-  const [lengthMs, offsetMs] = [Number(nanoseconds / nanosecondsPerMs), Number(offset / nanosecondsPerMs)];
+  const lengthMs = Number(nanoseconds / nanosecondsPerMs);
   if (lengthMs > limits.timeMsMax) throw queryProblem("the interval of GROUP BY time is too long");
-  return { lengthMs, offsetMs: offsetMs % lengthMs };
+  return { lengthMs, offsetMs: Number((offset % nanoseconds) / nanosecondsPerMs) };
 }
 
 function parseFill(reader: TokenReader): Fill {

@@ -290,6 +290,13 @@ test("functions, arithmetic, and functions over rows", async () => {
         [at + 100_000, 0],
       ],
     },
+    [`SELECT count(usage) FROM cpu WHERE ${range} GROUP BY time(1m, ${"9".repeat(310)}w)`]: {
+      cpu: [
+        [at - 20_000, 1],
+        [at + 40_000, 2],
+        [at + 100_000, 0],
+      ],
+    },
     // Without a start, buckets begin with the first point.
     [`SELECT sum(usage) FROM cpu WHERE time < ${at + 40_000}ms GROUP BY time(1m)`]: {
       cpu: [[at - 20_000, 1]],
@@ -358,8 +365,17 @@ test("parameters are bound, never read as InfluxQL", async () => {
   };
   assert.deepEqual(await bound("b"), [[at + 60_001, 5]]);
   assert.equal(await bound("b' OR host = 'a"), undefined);
-  const { status, text } = await send("SELECT usage FROM cpu WHERE host = $host");
-  assert.deepEqual([status, JSON.parse(text).error], [400, "error parsing query: missing parameter: host"]);
+  const problems = {
+    "{}": "missing parameter: host",
+    '{"host":1e400}': "unable to bind parameter host",
+    '{"host":{"float":1e400}}': "unable to bind parameter host",
+  };
+  for (const [params, problem] of Object.entries(problems)) {
+    const { status, text } = await send("SELECT usage FROM cpu WHERE time > $host", {
+      parameters: { params },
+    });
+    assert.deepEqual([status, JSON.parse(text).error], [400, `error parsing query: ${problem}`]);
+  }
   const [regex] = await resultsOf("SELECT usage FROM cpu WHERE host =~ $r AND time < $t", {
     params: JSON.stringify({ r: { regex: "^b$" }, t: 1_700_000_060_002_000_000 }),
   });
@@ -423,12 +439,15 @@ test("what is not served is refused by name", async () => {
       "GROUP BY time gives more than 100000 buckets: use a longer interval",
   };
   for (const [q, message] of Object.entries(refusals)) assert.equal(await refusalOf(q), message, q);
+  const beyond = "9".repeat(310);
   const unparsed: Readonly<Record<string, string>> = {
     "SELECT usage FROM": "found EOF, expected identifier",
     "SELECT usage, mean(usage) FROM cpu": "mixing aggregate and non-aggregate queries is not supported",
     "SELECT usage FROM cpu GROUP BY time(1m)": "GROUP BY requires at least one aggregate function",
     "SELECT mean(x) FROM (SELECT x FROM cpu)": "subqueries are not supported",
     "SELECT usage INTO copy FROM cpu": "SELECT INTO is not supported",
+    [`SELECT usage FROM cpu WHERE time > ${beyond}.0`]: "a number is beyond the range of a double",
+    [`SELECT usage FROM cpu LIMIT ${beyond}`]: "a number is beyond the range of a double",
     "SELECT usage FROM cpu tz('Mars/Olympus')": "unable to find time zone Mars/Olympus",
     "SELECT usage FROM cpu WHERE host =~ /(/": "error parsing regexp: missing closing ): `(`",
     INSERT: "found INSERT, expected SELECT, SHOW",

@@ -112,6 +112,7 @@ function durationIn(found: Match | undefined): Found | undefined {
 function numberIn(found: Match | undefined): Found | undefined {
   if (!found) return undefined;
   const { all: text, end } = found;
+  if (!Number.isFinite(Number(text))) throw queryProblem("a number is beyond the range of a double");
   const token: QueryToken = text.includes(".")
     ? { kind: "number", text, value: Number(text) }
     : { kind: "integer", text, value: BigInt(text) };
