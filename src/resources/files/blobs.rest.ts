@@ -6,7 +6,8 @@ import { type LinkRequest, type LinkResponse, type LinkRoute, linkRoute } from "
 import type { BlobKey, BlobLink, ByteRange } from "../../storage/blobs.ts";
 import type { FileContent } from "./schema.ts";
 import { contentTypeIn } from "./schemas.rest.ts";
-import { contentToRead, receiveUpload, type UploadRequest } from "./uploads.ts";
+import type { UploadRequest } from "./uploads/upload-body.ts";
+import { contentToRead, receiveUpload } from "./uploads/uploads.ts";
 
 const token = { token: required(text("Purpose, file, expiry and signature")) };
 

@@ -53,7 +53,7 @@ import {
   searchQuery,
   wholeFile,
 } from "./schemas.rest.ts";
-import { startUpload } from "./uploads.ts";
+import { startUpload } from "./uploads/uploads.ts";
 
 const read = { versions: apiVersions, capability: ["filesAcl", "READ"] } as const;
 const write = { versions: apiVersions, capability: ["filesAcl", "WRITE"] } as const;

@@ -17,7 +17,7 @@ import { assetTable } from "../assets/schema.ts";
 import { changeFile } from "./changes.ts";
 import { deleteFiles, getFile, listFiles, searchFiles, updateFile } from "./files.ts";
 import { fileTable, type NewFile, removalTable, type StoredFile, uploadTable } from "./schema.ts";
-import { startUpload } from "./uploads.ts";
+import { startUpload } from "./uploads/uploads.ts";
 
 const folder = temporaryFolder();
 const blobs = await openLocalBlobs({ folder, secret: new Uint8Array(32) });

@@ -232,7 +232,13 @@ test("a chunk that states another total than earlier ones is refused, and the up
   assert.deepEqual(await piece("45", "4-5/11"), refusal("10, as before,", 11));
   assert.deepEqual(await piece("45", "4-5/6"), refusal("10, as before,", 6));
   assert.deepEqual(await progressOf(url, 4), refusal("10, as before,", 4), "4 bytes are not the whole file");
-  assert.equal((await piece("456789", "4-9/*")).status, 308);
+  assert.deepEqual(await piece("456789ab", "4-11/*"), {
+    ...{ status: 400, range: null },
+    message: "Invalid field - Content-Range - expected at most 10 bytes in all, as before, but got 12",
+  });
+  assert.equal((await piece("45", "4-5/*")).range, "bytes=0-5");
+  assert.deepEqual(await piece("67", "6-7/11"), refusal("10, as before,", 11));
+  assert.equal((await piece("6789", "6-9/*")).status, 200, "all bytes of the total have come");
   assert.equal((await progressOf(url, 10)).status, 200);
   assert.equal(await textOf(fileId), "0123456789");
 });

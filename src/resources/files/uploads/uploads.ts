@@ -4,22 +4,22 @@
 // to the blob, so readers never see part of a file. An existing file keeps its old bytes and metadata until
 // then.
 
-import { permittedRecords } from "../../access/caller.ts";
-import { notAfter } from "../../access/credentials.ts";
-import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
-import type { RequestContext, Services } from "../../context.ts";
-import { Failure, fail } from "../../errors.ts";
-import { limits } from "../../limits.ts";
-import { equals } from "../../query/filter.ts";
-import { byId } from "../../query/page.ts";
-import type { BlobKey } from "../../storage/blobs.ts";
-import type { CatalogReader, CatalogWriter, Table } from "../../storage/catalog.ts";
-import { existingAssets } from "../assets/assets.ts";
-import { commonOverwriteOf } from "../common/changes.ts";
-import { refuseTakenExternalIds, takenExternalIds } from "../common/external-ids.ts";
-import { changeFile } from "./changes.ts";
-import { recordRemovals, removeBlobsOfRequest, unlessAway } from "./removals.ts";
-import { fileNamed, fileOfSource, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "./rows.ts";
+import { permittedRecords } from "../../../access/caller.ts";
+import { notAfter } from "../../../access/credentials.ts";
+import { refuseNotPermitted } from "../../../access/refuse-not-permitted.ts";
+import type { RequestContext, Services } from "../../../context.ts";
+import { Failure, fail } from "../../../errors.ts";
+import { limits } from "../../../limits.ts";
+import { equals } from "../../../query/filter.ts";
+import { byId } from "../../../query/page.ts";
+import type { BlobKey } from "../../../storage/blobs.ts";
+import type { CatalogReader, CatalogWriter, Table } from "../../../storage/catalog.ts";
+import { existingAssets } from "../../assets/assets.ts";
+import { commonOverwriteOf } from "../../common/changes.ts";
+import { refuseTakenExternalIds, takenExternalIds } from "../../common/external-ids.ts";
+import { changeFile } from "../changes.ts";
+import { recordRemovals, removeBlobsOfRequest, unlessAway } from "../removals.ts";
+import { fileNamed, fileOfSource, fileRecords, refuseNewLinks, visibleRows, writeFiles } from "../rows.ts";
 import {
   attachmentTable,
   type FileContent,
@@ -28,7 +28,8 @@ import {
   type StoredFile,
   type Upload,
   uploadTable,
-} from "./schema.ts";
+} from "../schema.ts";
+import { UploadBody, type UploadRequest } from "./upload-body.ts";
 
 export interface UploadInput {
   readonly file: NewFile;
@@ -104,20 +105,6 @@ const overwritten = (existing: StoredFile, file: NewFile, nowMs: number): Stored
     nowMs,
   );
 
-/** One request to an upload URL: a chunk of the bytes, all bytes, or a query of the progress. */
-export interface UploadRequest {
-  /** The offset of the first byte. */
-  readonly start: number;
-  /** The announced number of bytes, if known. 0 with a total queries the progress. */
-  readonly length: number | undefined;
-  /** The size of the whole file, if known. */
-  readonly total: number | undefined;
-  /** The body is the whole file. */
-  readonly isWhole: boolean;
-  readonly body: AsyncIterable<Uint8Array>;
-  readonly contentType: string | undefined;
-}
-
 /** The progress of an upload: the number of bytes on disk. Once complete, they belong to the file. */
 export interface UploadProgress {
   readonly isComplete: boolean;
@@ -127,7 +114,8 @@ export interface UploadProgress {
 /**
  * Receives bytes of an upload. A second request to the same upload aborts the first (409). Refuses an
  * unknown (404) or complete (409) upload, bodies that end early (400), and chunks of uploads that are not
- * resumable (400), or that state another total than earlier ones (400). A refused request changes no file.
+ * resumable (400), or that state another total than earlier ones or end after it (400). A refused request
+ * changes no file.
  */
 export function receiveUpload(
   services: Services,
@@ -144,21 +132,30 @@ export function receiveUpload(
     }
     if (await services.blobs.stat(key)) return complete(services, key, request);
     if (!upload.resumable && !request.isWhole) throw fail("upload-not-resumable", {});
-    if (!request.isWhole) refuseOtherTotal(upload, request.total);
-    if (isProgressQuery && request.total !== upload.received)
-      return { isComplete: false, received: upload.received };
+    if (!request.isWhole) refuseOtherTotal(upload, request);
+    const total = request.total ?? upload.total;
+    if (isProgressQuery && total !== upload.received) return { isComplete: false, received: upload.received };
     if (request.start > upload.received) return { isComplete: false, received: upload.received };
     const received = await writeBody(services, { key, upload, request, signal });
-    const isLast = request.isWhole || received === request.total;
+    const isLast = request.isWhole || received === total;
     return isLast ? complete(services, key, request) : { isComplete: false, received };
   });
 }
 
-/** Refuses (400) a total that is not that of an earlier chunk, or less than the bytes on disk. */
-function refuseOtherTotal({ received, total }: Upload, stated: number | undefined): void {
-  if (stated === undefined || (total === undefined ? stated >= received : stated === total)) return;
-  const known = total === undefined ? `of at least ${received}, which are stored,` : `${total}, as before,`;
-  throw fail("field-invalid", { field: "Content-Range", expected: `a total ${known}`, got: `${stated}` });
+/**
+ * Refuses (400) a total that is not that of an earlier chunk, or less than the bytes on disk, and a chunk
+ * that ends after the total of an earlier one.
+ */
+function refuseOtherTotal({ received, total }: Upload, { start, length = 0, ...sent }: UploadRequest): void {
+  const invalid = (expected: string, got: number) =>
+    fail("field-invalid", { field: "Content-Range", expected, got: `${got}` });
+  const stated = sent.total;
+  if (total === undefined) {
+    if (stated === undefined || stated >= received) return;
+    throw invalid(`a total of at least ${received}, which are stored,`, stated);
+  }
+  if (stated !== undefined && stated !== total) throw invalid(`a total ${total}, as before,`, stated);
+  if (start + length > total) throw invalid(`at most ${total} bytes in all, as before,`, start + length);
 }
 
 async function findUpload(tx: CatalogReader, id: number): Promise<{ upload?: Upload; file?: FileContent }> {
@@ -195,100 +192,6 @@ async function writeBody(services: Services, { key, upload, request, signal }: U
   else await save(received, request.total);
   if (problem) throw problem;
   return received;
-}
-
-/**
- * The body of one request, without bytes that are already on disk. Counts the bytes, and ends when the body
- * breaks off.
- */
-class UploadBody {
-  readonly #request: UploadRequest;
-  readonly #skip: number;
-  readonly #signal: AbortSignal;
-  #arrived = 0;
-  #problem: Error | undefined;
-
-  constructor(request: UploadRequest, skip: number, signal: AbortSignal) {
-    this.#request = request;
-    this.#skip = skip;
-    this.#signal = signal;
-  }
-
-  async *bytes(): AsyncGenerator<Uint8Array> {
-    const { length = Number.POSITIVE_INFINITY } = this.#request;
-    const limit = limits.fileBytesMax;
-    const stopped = () => fail("upload-taken-over", {});
-    try {
-      for await (const chunk of interruptible(this.#request.body, this.#signal)) {
-        const before = this.#arrived;
-        this.#arrived += chunk.length;
-        if (this.#request.start + this.#arrived > limit)
-          throw fail("body-too-large", { what: "sent", limit });
-        const piece = chunk.subarray(Math.max(0, this.#skip - before), Math.max(0, length - before));
-        if (piece.length > 0) yield piece;
-      }
-    } catch (problem) {
-      this.#problem = this.#signal.aborted ? stopped() : incompleteBody(problem);
-    }
-    if (this.#signal.aborted) this.#problem ??= stopped();
-  }
-
-  /** The body is longer than announced, so it is unknown which bytes are valid. */
-  get isTooLong(): boolean {
-    return this.#arrived > (this.#request.length ?? this.#arrived);
-  }
-
-  /** Why the body is not complete, or undefined. */
-  problem(): Error | undefined {
-    const { length = this.#arrived } = this.#request;
-    if (this.#problem) return this.#problem;
-    if (this.#arrived < length) return incompleteBody(undefined);
-    if (this.isTooLong)
-      return fail("field-invalid", { field: "body", expected: `${length} bytes`, got: `${this.#arrived}` });
-    return undefined;
-  }
-}
-
-const incompleteBody = (problem: unknown): Error => {
-  if (problem instanceof Error && problem.name === "Failure") return problem;
-  return fail("request-malformed", { problem: "the body ends before its announced length" });
-};
-
-/** Ends when the signal is aborted, even while the source is waiting. */
-async function* interruptible(source: AsyncIterable<Uint8Array>, signal: AbortSignal) {
-  const chunks = source[Symbol.asyncIterator]();
-  let stop = () => {};
-  let isRefused = true;
-  signal.addEventListener("abort", () => stop(), { once: true });
-  try {
-    while (!signal.aborted) {
-      // A new promise for each chunk: a promise that outlives the loop would keep all chunks in memory.
-      const chunk = await new Promise<Uint8Array | undefined>((resolve, reject) => {
-        stop = () => resolve(undefined);
-        chunks.next().then(({ done, value }) => resolve(done ? undefined : value), reject);
-      });
-      if (!chunk) break;
-      yield chunk;
-    }
-    isRefused = false;
-  } finally {
-    if (isRefused) discard(chunks);
-  }
-}
-
-/**
- * Reads some of the rest of the body: a client that still sends would see a broken connection instead of
- * the refusal.
- */
-function discard(chunks: AsyncIterator<Uint8Array>, left: number = limits.refusedBytesReadMax): void {
-  chunks.next().then(
-    ({ done, value }) => {
-      if (done) return;
-      if (value.length < left) discard(chunks, left - value.length);
-      else chunks.return?.().catch(() => undefined);
-    },
-    () => undefined, // The client has gone.
-  );
 }
 
 async function saveReceived(
