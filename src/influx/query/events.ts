@@ -43,7 +43,8 @@ export function* selectEvents(ctx: RequestContext, select: Select): Generator<Re
   if (!named.some(({ expression }) => fieldsIn(expression, measurement).length > 0)) return;
   const columns = named.map((one) => rawColumn(one, measurement));
   const rows = windowed(eventRows(ctx, select, columns), select.rows);
-  yield { name: eventsMeasurement, columns: ["time", ...named.map(({ name }) => name)], rows };
+  const { timeZone } = select;
+  yield { name: eventsMeasurement, timeZone, columns: ["time", ...named.map(({ name }) => name)], rows };
 }
 
 async function* eventRows(

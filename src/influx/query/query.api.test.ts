@@ -337,6 +337,8 @@ test("times are text, or numbers of a unit; in a time zone with its offset", asy
   };
   assert.equal(await timeOf(q, ""), '"2023-11-14T22:14:20.001Z"');
   assert.equal(await timeOf(`${q} tz('Europe/Oslo')`, ""), '"2023-11-14T23:14:20.001+01:00"');
+  const note = "SELECT description FROM events WHERE type = 'note' tz('Europe/Oslo')";
+  assert.equal(await timeOf(note, ""), '"2023-11-14T23:13:20.001+01:00"');
   assert.equal(await timeOf(q, "ns"), "1700000060001000000");
   assert.equal(await timeOf(q, "u"), "1700000060001000");
   assert.equal(await timeOf(q, "s"), "1700000060");
