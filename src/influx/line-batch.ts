@@ -5,7 +5,7 @@ import type { WritePlan } from "../resources/timeseries/series-cache.ts";
 import type { SeriesRef } from "../resources/timeseries/timeseries.ts";
 import type { PointBatch } from "../storage/points.ts";
 import type { LineColumns } from "./line-columns.ts";
-import type { SeriesName } from "./series-names.ts";
+import type { NameList, SeriesName } from "./series-names.ts";
 
 /** A series to create. */
 export interface MissingSeries {
@@ -19,7 +19,7 @@ type Resolved = SeriesRef | string | undefined;
 
 export class LineBatch {
   readonly #columns: LineColumns;
-  readonly #names: readonly SeriesName[];
+  readonly #list: NameList;
   /** Of the whole slice, if no series was missing. */
   readonly #plan: WritePlan | undefined;
   /** By number: the series, the reason why there is none, or undefined if it is missing. */
@@ -28,9 +28,9 @@ export class LineBatch {
   readonly #refused = new Map<number, string>();
   #made: PointBatch = {};
 
-  constructor(columns: LineColumns, names: readonly SeriesName[], series: WritePlan | readonly Resolved[]) {
+  constructor(columns: LineColumns, list: NameList, series: WritePlan | readonly Resolved[]) {
     this.#columns = columns;
-    this.#names = names;
+    this.#list = list;
     this.#plan = "ids" in series ? series : undefined;
     this.#series = "ids" in series ? [...series.series] : [...series];
   }
@@ -62,7 +62,7 @@ export class LineBatch {
   #refuse(line: number, number: number, value: number | string): void {
     if (this.#refused.has(line)) return;
     const series = this.#series[number]!;
-    const { field, measurement, name } = this.#names[number]!;
+    const { field, measurement, name } = this.#list.names[number]!;
     const [got, existing] = typeof value === "string" ? ["string", "float"] : ["float", "string"];
     const conflict =
       `field type conflict: input field "${field}" on measurement "${measurement}" is type ${got}, ` +
@@ -82,7 +82,7 @@ export class LineBatch {
     for (let at = 0; at < count; at += 1) add(series[at]!, lines[at]!, false);
     for (const { series: number, line } of strings) add(number, line, true);
     const inOrder = [...found].sort(([, a], [, b]) => a.line - b.line);
-    return inOrder.map(([number, { isString }]) => ({ number, name: this.#names[number]!, isString }));
+    return inOrder.map(([number, { isString }]) => ({ number, name: this.#list.names[number]!, isString }));
   }
 
   /** Adds series that were created, or the reasons why they were not, by number. */
@@ -92,11 +92,12 @@ export class LineBatch {
 
   /** The points of all lines that are not refused, in one run for each series, in the order of the lines. */
   points(): PointBatch {
-    const { count, series, lines, times, values } = this.#columns;
+    const { count, lines, times, values } = this.#columns;
     const strings = this.#columns.strings.filter(({ line }) => !this.#refused.has(line));
     if (this.#plan && this.#isNumeric && this.#isInOrder) return this.#wholeColumns(this.#plan);
     const isStored = (at: number) => this.#refused.size === 0 || !this.#refused.has(lines[at]!);
     const runs = new Runs(this.#plan?.ids ?? this.#series.map(idOf));
+    const series = this.#runNumbers;
     for (let at = 0; at < count; at += 1) if (isStored(at)) runs.count(series[at]!);
     const stored = runs.start();
     const [sortedTimes, sortedValues] = [new Float64Array(stored), new Float64Array(stored)];
@@ -120,7 +121,14 @@ export class LineBatch {
     return true;
   }
 
-  /** The points are in one run for each series already. */
+  /** By point: the number of its run. Series with one name share the run of the first of them. */
+  get #runNumbers(): Uint32Array {
+    const { count, series } = this.#columns;
+    const { firsts } = this.#list;
+    return firsts ? series.subarray(0, count).map((number) => firsts[number]!) : series;
+  }
+
+  /** The points are in one run for each series already, or in runs in the order of the lines. */
   #wholeColumns({ ids }: WritePlan): PointBatch {
     const { count, series, times, values } = this.#columns;
     const ends = new Uint32Array(ids.length);
@@ -133,11 +141,13 @@ export class LineBatch {
 
   #stringRuns(strings: LineColumns["strings"]): NonNullable<PointBatch["strings"]> {
     const runs = new Runs(this.#plan?.ids ?? this.#series.map(idOf));
-    for (const { series } of strings) runs.count(series);
+    const { firsts } = this.#list;
+    const runOf = (series: number) => firsts?.[series] ?? series;
+    for (const { series } of strings) runs.count(runOf(series));
     const times = new Float64Array(runs.start());
     const values = new Array<string>(times.length).fill("");
     for (const { series, timeMs, value } of strings) {
-      const to = runs.next(series);
+      const to = runs.next(runOf(series));
       times[to] = timeMs;
       values[to] = value;
     }

@@ -63,10 +63,34 @@ export class SeriesName implements LineSeries {
 }
 
 /** The series of a slice, by their numbers. */
-export interface NameList {
+export class NameList {
   readonly names: readonly SeriesName[];
   /** The names of the series. The same slices have the same array. */
   readonly keys: readonly string[];
+  #firsts: Uint32Array | undefined;
+  #isSearched = false;
+
+  constructor(names: readonly SeriesName[]) {
+    this.names = names;
+    this.keys = names.map(({ name }) => name);
+  }
+
+  /**
+   * By number: the first number of the same series. Undefined if all series differ; a template can give one
+   * name to several fields and tags. It is searched once, because most slices are repeated.
+   */
+  get firsts(): Uint32Array | undefined {
+    if (!this.#isSearched) this.#firsts = firstsOf(this.keys);
+    this.#isSearched = true;
+    return this.#firsts;
+  }
+}
+
+function firstsOf(keys: readonly string[]): Uint32Array | undefined {
+  if (new Set(keys).size === keys.length) return undefined;
+  const firsts = new Map<string, number>();
+  for (const [number, key] of keys.entries()) if (!firsts.has(key)) firsts.set(key, number);
+  return Uint32Array.from(keys, (key) => firsts.get(key)!);
 }
 
 interface PlacedField extends NamedField {
@@ -197,11 +221,10 @@ export class SeriesNames {
   /** The series with these indexes. */
   listOf(indexes: Uint32Array): NameList {
     const existing = indexes.length > 0 ? this.#lists.get(indexes[0]!) : undefined;
-    if (existing && isSameList(existing.indexes, indexes)) return existing;
-    const names = Array.from(indexes, (index) => this.#names[index]!);
-    const list = { names, keys: names.map(({ name }) => name) };
+    if (existing && isSameList(existing.indexes, indexes)) return existing.list;
+    const list = new NameList(Array.from(indexes, (index) => this.#names[index]!));
     if (indexes.length > 0 && indexes.length <= limits.writePlanSeriesMax)
-      this.#lists.set(indexes[0]!, { ...list, indexes: indexes.slice() });
+      this.#lists.set(indexes[0]!, { list, indexes: indexes.slice() });
     return list;
   }
 
@@ -265,7 +288,8 @@ export class SeriesNames {
   }
 }
 
-interface IndexedList extends NameList {
+interface IndexedList {
+  readonly list: NameList;
   readonly indexes: Uint32Array;
 }
 

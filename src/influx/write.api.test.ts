@@ -162,6 +162,34 @@ test("times are rounded down to milliseconds; of equal times the last counts", a
   assert.deepEqual(await pointsOf("far.v"), ["no series"]);
 });
 
+test("of equal times the last line counts, also where several tags and fields are one series", async () => {
+  const sent = { query: "&series={tag:s}" };
+  for (const first of [1, 11]) {
+    const [one, two, three] = [first, first + 1, first + 2];
+    const lines = [
+      `m,s=shared,q=a v=${one} ${at}`,
+      `m,s=shared,q=b v=${two} ${at}`,
+      `m,s=shared,q=a v=${three},w=${three} ${at}`,
+      `m,s=shared,q=b v=${two} ${at + 1}`,
+      `m,s=shared,q=c v=${one} ${at + 1}`,
+      `m,s=words,q=a v="${one}" ${at}`,
+      `m,s=words,q=b v="${two}" ${at}`,
+      `m,s=words,q=a v="${three}" ${at}`,
+    ];
+    await stored(lines.join("\n"), sent);
+    assert.deepEqual(await pointsOf("shared"), [
+      [0, three],
+      [1, one],
+    ]);
+    assert.deepEqual(await pointsOf("words"), [[0, `${three}`]]);
+    await stored(lines.slice(0, 5).toReversed().join("\n"), sent);
+    assert.deepEqual(await pointsOf("shared"), [
+      [0, one],
+      [1, two],
+    ]);
+  }
+});
+
 test("a line without a time has that of the server", async () => {
   const before = Date.now();
   await stored("now v=1");

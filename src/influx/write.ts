@@ -65,10 +65,10 @@ interface Storing {
 
 /** Stores the points of a slice, except those of lines that their series refuse. */
 async function storeSlice(ctx: RequestContext, columns: LineColumns, storing: Storing): Promise<void> {
-  const { names, keys } = storing.list;
+  const { keys } = storing.list;
   if (keys.length === 0) return;
   const { plan, series } = await tryPlanWrite(ctx, keys, ctx.seriesCache.planOf(ctx.projectId, keys));
-  const batch = new LineBatch(columns, names, plan ?? series);
+  const batch = new LineBatch(columns, storing.list, plan ?? series);
   batch.refuseWrongKinds();
   if (plan === undefined) await addMissing(ctx, batch, storing.options);
   for (const [line, reason] of batch.refused) storing.refused.add(line, () => reason);
