@@ -82,25 +82,21 @@ export async function deleteDatabases(
   const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.projectId, async (tx) => {
     const databases = await existingDatabases(tx, permitted, names);
-    const ids = await tableIdsIn(
+    const databaseIds = databases.map(({ id }) => id);
+    const tables = await tablesMeeting(tx, oneOf("databaseId", databaseIds));
+    if (tables.length > 0 && !isRecursive) {
+      const holding = new Set(tables.map(({ databaseId }) => databaseId));
+      const notEmpty = databases.filter(({ id }) => holding.has(id));
+      throw fail("raw-databases-not-empty", { names: notEmpty.map(({ name }) => name) });
+    }
+    await removeTables(
       tx,
-      databases.map(({ id }) => id),
+      tables.map(({ id }) => id),
     );
-    if (ids.length > 0 && !isRecursive) throw fail("raw-databases-not-empty", { names });
-    await removeTables(tx, ids);
-    await tx.remove(
-      rawDatabaseTable,
-      oneOf(
-        "id",
-        databases.map(({ id }) => id),
-      ),
-    );
+    await tx.remove(rawDatabaseTable, oneOf("id", databaseIds));
   });
   ctx.rowDeletions.start(ctx.projectId);
 }
-
-const tableIdsIn = async (tx: CatalogReader, databaseIds: readonly number[]): Promise<number[]> =>
-  (await tablesMeeting(tx, oneOf("databaseId", databaseIds))).map(({ id }) => id);
 
 async function tablesMeeting(tx: CatalogReader, filter: Filter): Promise<TableRecord[]> {
   const found: TableRecord[] = [];

@@ -20,6 +20,7 @@ before(async () => {
   await server.ask("POST /raw/db/t/create?ensureParent=true", {
     items: [{ key: "a", columns: { x: 1 } }, { key: "b" }],
   });
+  await server.ask("POST /raw/create", items({ dbName: "empty" }));
   refuses = await refusing({ server, versions: apiVersions, stored: everything });
 });
 after(() => server.close());
@@ -83,7 +84,7 @@ test("deletes of which a part is not there, or not empty", async () => {
   });
   for (const query of ["", "?recursive=false"])
     await refuses(`POST /raw/delete${query}`, {
-      body: items({ dbName: "db" }),
+      body: items({ dbName: "empty" }, { dbName: "db" }),
       message: "There are tables in db: delete them first, or all at once with recursive=true",
     });
 });
