@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { idsOf } from "../../test/support/server.ts";
+import { timeText } from "../src/lib/format.ts";
 import {
   assertAccessibleInLooks,
   type ConsoleUnderTest,
@@ -251,6 +252,29 @@ describe("CSV", () => {
     await choose(`text,begin\n"first\nwith two lines",1\n${long}`);
     await page.getByRole("alert").waitFor({ state: "detached" });
     await page.getByRole("cell", { name: "first with two lines" }).waitFor();
+    await console.release(page);
+  });
+
+  it("has seconds or milliseconds since 1970, and the preview has the times that are read", async () => {
+    const rows = ["epoch A,1767225600,1767229200.5", "epoch B,1767225600000,2026-01-01T00:00:05Z"];
+    const csv = ["text,start,end", ...rows, "epoch C,tomorrow,176722560000000000"].join("\n");
+    const page = await console.open({ path: "/events/import" });
+    await page
+      .locator("input[type=file]")
+      .setInputFiles({ name: "epochs.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
+    const startMs = Date.UTC(2026, 0, 1);
+    const row = (name: string) => page.getByRole("table", { name: "Preview" }).getByRole("row", { name });
+    for (const name of ["epoch A", "epoch B"])
+      await row(name).getByText(timeText(startMs), { exact: true }).waitFor();
+    await row("epoch A")
+      .getByText(timeText(startMs + hourMs), { exact: true })
+      .waitFor();
+    await row("epoch C").getByText("not a time").nth(1).waitFor();
+    await page.getByRole("button", { name: "Import the events" }).click();
+    await page.getByText("Done: 2 events created, 1 rows refused").waitFor();
+    const [seconds, milliseconds] = [await eventsWith("epoch A"), await eventsWith("epoch B")].flat();
+    assert.deepEqual([seconds!["startTime"], seconds!["endTime"]], [startMs, startMs + hourMs + 500]);
+    assert.deepEqual([milliseconds!["startTime"], milliseconds!["endTime"]], [startMs, startMs + 5_000]);
     await console.release(page);
   });
 

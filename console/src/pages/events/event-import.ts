@@ -1,4 +1,5 @@
 // Turns records of a CSV file into events, and writes them in batches with errors for single rows.
+import { detectTimeFormat, timeReader } from "../../../../src/import/times.ts";
 import { messageOf, statusOf } from "../../api/errors.ts";
 import { getAssets, type NewEvent, postEvents } from "../../api/generated.ts";
 import { type CsvFormat, partsOf } from "../../lib/csv-file.ts";
@@ -178,19 +179,25 @@ const partsOfCell = (cell: string) =>
     .map((part) => part.trim())
     .filter((part) => part !== "");
 
-/** Milliseconds since 1970, an ISO time, or a date and time of the browser's zone. */
 function timeOf(cell: string): number {
+  const timeMs = readTime(cell);
+  if (timeMs !== undefined) return timeMs;
+  const expected = "2026-03-01 07:30:15, an ISO time, or seconds or milliseconds since 1970";
+  throw new CellError(`"${cell}" is no time. Write ${expected}.`);
+}
+
+/**
+ * Milliseconds of an ISO time, of a date and time of the browser's zone, or of a number that
+ * `millrace import csv` takes for seconds or milliseconds; undefined for another cell.
+ */
+export function readTime(cell: string): number | undefined {
   const text = cell.trim();
-  if (/^-?\d{10,16}$/.test(text)) return Number(text);
+  const format = /^-?\d{10,15}(\.\d+)?$/.test(text) ? detectTimeFormat(text) : undefined;
+  if (format) return timeReader(format)(text, 0);
   const isTime = /^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/.test(text);
-  const timeMs = isTime
-    ? Date.parse(text.includes(":") ? text.replace(" ", "T") : `${text}T00:00`)
-    : Number.NaN;
-  if (Number.isNaN(timeMs))
-    throw new CellError(
-      `"${cell}" is no time. Write 2026-03-01 07:30:15, an ISO time, or milliseconds since 1970.`,
-    );
-  return timeMs;
+  if (!isTime) return undefined;
+  const timeMs = Date.parse(text.includes(":") ? text.replace(" ", "T") : `${text}T00:00`);
+  return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
 function idOf(text: string): number {

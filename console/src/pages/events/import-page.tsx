@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { sentenceOf } from "../../api/errors.ts";
 import { encodings } from "../../lib/csv.ts";
 import { type CsvFormat, formatOf, type Preview, previewOf, requireEncoding } from "../../lib/csv-file.ts";
-import { countText } from "../../lib/format.ts";
+import { countText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
@@ -22,6 +22,7 @@ import {
   type ImportProgress,
   importEvents,
   importFields,
+  readTime,
   sampleOf,
 } from "./event-import.ts";
 
@@ -207,6 +208,7 @@ function MappingTable({ preview: { names, records }, fields, isFixed, onChange }
                   <Text inherit truncate maw={220} title={record[index]}>
                     {record[index]}
                   </Text>
+                  {isTime(fields[index]) && record[index] && <ReadTime cell={record[index]} />}
                 </Table.Td>
               ))}
             </Table.Tr>
@@ -214,6 +216,18 @@ function MappingTable({ preview: { names, records }, fields, isFixed, onChange }
         </Table.Tbody>
       </Table>
     </Table.ScrollContainer>
+  );
+}
+
+const isTime = (field: ImportField | undefined) => field === "startTime" || field === "endTime";
+
+/** The time that the import reads in a cell, in the zone of the browser. */
+function ReadTime({ cell }: { readonly cell: string }) {
+  const timeMs = readTime(cell);
+  return (
+    <Text size="xs" c={timeMs === undefined ? "var(--text-danger)" : "var(--text-quiet)"}>
+      {timeMs === undefined ? "not a time" : timeText(timeMs)}
+    </Text>
   );
 }
 
