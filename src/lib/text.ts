@@ -92,6 +92,13 @@ export const shortened = (text: string): string =>
 
 const shownLength = 200;
 
+/** Whether every store can hold the text: it has no U+0000 and no unpaired surrogate. */
+export const isStorable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
+
+/** Whether the text has at most so many code points, as the schemas of bodies count characters. */
+export const isWithinLength = (text: string, max: number): boolean =>
+  text.length <= max || (text.length <= 2 * max && Array.from(text).length <= max);
+
 /** A copy of plain data in which lone surrogates, which UTF-8 cannot hold, are U+FFFD. */
 export function wellFormed<Data>(data: Data): Data {
   if (typeof data === "string") return data.toWellFormed() as Data;

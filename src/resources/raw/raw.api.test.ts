@@ -35,6 +35,7 @@ const hostile = [
   "line\nbreak",
   "__proto__",
   ";:@=,",
+  "🏭".repeat(limits.nameLengthMax),
 ];
 const segment = encodeURIComponent;
 

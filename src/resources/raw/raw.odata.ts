@@ -2,7 +2,7 @@
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { parseJson } from "../../lib/json.ts";
-import { shortened } from "../../lib/text.ts";
+import { isStorable, shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
 import { plainData } from "../../odata/dynamic-json.ts";
 import {
@@ -280,13 +280,7 @@ function namedByPath(body: EntityInsert["body"], name: string, inPath: string | 
 /** The name or key of the inserted entity. */
 function keyIn(body: EntityInsert["body"], name: string, lengthMax: number): string {
   const value = body[name];
-  if (
-    typeof value === "string" &&
-    value !== "" &&
-    value.length <= lengthMax &&
-    value.isWellFormed() &&
-    !value.includes("\0")
-  )
+  if (typeof value === "string" && value !== "" && value.length <= lengthMax && isStorable(value))
     return value;
   throw fail("key-invalid", { problem: `${name} is required: a string of at most ${lengthMax} characters` });
 }

@@ -136,7 +136,7 @@ export async function createTables(
   const permitted = permittedRecords(ctx.caller, "rawAcl", "WRITE");
   await ctx.catalog.write(ctx.projectId, async (tx) => {
     const [found] = ensureParent
-      ? await ensureDatabases(ctx, tx, [database])
+      ? await ensureDatabases(ctx, tx, [database], () => "database")
       : await existingDatabases(tx, permitted, [database]);
     await ensureTables(ctx, tx, { databaseId: found!.id, tables });
   });

@@ -119,6 +119,26 @@ test("names that cannot be", async () => {
     }
 });
 
+test("names in paths that cannot be created", async () => {
+  const expected = "1 to 255 characters, without U+0000...";
+  for (const name of ["x".repeat(256), "a%00b"]) {
+    const inDatabase = { message: `${invalid("database")} ${expected}` };
+    const inTable = { message: `${invalid("table")} ${expected}` };
+    await refuses(`POST /raw/${name}/create?ensureParent=true`, {
+      body: items({ tableName: "t" }),
+      ...inDatabase,
+    });
+    for (const [operation, body] of [
+      ["create", items({ key: "a" })],
+      ["csv", "key\na\n"],
+    ] as const) {
+      await refuses(`POST /raw/${name}/t/${operation}?ensureParent=true`, { body, ...inDatabase });
+      await refuses(`POST /raw/db/${name}/${operation}?ensureParent=true`, { body, ...inTable });
+      await refuses(`POST /raw/new/${name}/${operation}?ensureParent=true`, { body, ...inTable });
+    }
+  }
+});
+
 const rowRefusals: readonly Refused[] = [
   { body: {}, ...missing("items") },
   { body: "", ...missing("items") },

@@ -85,8 +85,9 @@ export async function lastRawCommit(ctx: RequestContext): Promise<number> {
 }
 
 async function ensureTable(ctx: RequestContext, tx: CatalogWriter, { database, table }: TableName) {
-  const [parent] = await ensureDatabases(ctx, tx, [database]);
-  const [found] = await ensureTables(ctx, tx, { databaseId: parent!.id, tables: [{ name: table }] });
+  const [parent] = await ensureDatabases(ctx, tx, [database], () => "database");
+  const tables = [{ name: table }];
+  const [found] = await ensureTables(ctx, tx, { databaseId: parent!.id, tables }, () => "table");
   return found!;
 }
 

@@ -2,6 +2,8 @@
 import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
+import { isStorable, isWithinLength, shortened } from "../../lib/text.ts";
+import { limits } from "../../limits.ts";
 import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
 import type { OrderBy } from "../../query/page.ts";
 import type { CatalogReader, CatalogWriter } from "../../storage/catalog.ts";
@@ -59,15 +61,19 @@ export async function rawTableId(ctx: RequestContext, name: TableName): Promise<
   return (await ctx.catalog.read(ctx.projectId, (tx) => existingTable(tx, permitted, name))).id;
 }
 
-/** Creates missing databases; existing ones do not change. Refuses (400) `.` and `..`. */
+/** The field of a request that has the name with this index. */
+type FieldOf = (index: number) => string;
+
+/** Creates missing databases; existing ones do not change. Refuses (400) invalid names. */
 export async function ensureDatabases(
   ctx: RequestContext,
   tx: CatalogWriter,
   names: readonly string[],
+  fieldOf: FieldOf = (index) => `items[${index}].dbName`,
 ): Promise<DatabaseRecord[]> {
   const found = await databasesNamed(tx, undefined, names);
   const createdTime = ctx.system.nowMs();
-  const made = newNames("dbName", names, found).map((name) => ({ id: ctx.ids.next(), name, createdTime }));
+  const made = newNames(names, found, fieldOf).map((name) => ({ id: ctx.ids.next(), name, createdTime }));
   await tx.insert(rawDatabaseTable, made);
   return [...found, ...made];
 }
@@ -75,16 +81,25 @@ export async function ensureDatabases(
 /** Clients remove `.` and `..` from paths, also percent-encoded, so no path could name such a record. */
 const unreachableNames: ReadonlySet<string> = new Set([".", ".."]);
 
+/** The names that do not exist yet, checked: names in paths have passed no schema. */
 function newNames(
-  member: string,
   names: readonly string[],
   found: readonly { readonly name: string }[],
+  fieldOf: FieldOf,
 ): readonly string[] {
   const missing = missingNames(names, found);
-  const got = missing.find((name) => unreachableNames.has(name));
-  if (got === undefined) return missing;
-  const field = `items[${names.indexOf(got)}].${member}`;
-  throw fail("field-invalid", { field, expected: "a name that paths can contain, so not . or ..,", got });
+  for (const name of missing) {
+    const expected = expectedInsteadOf(name);
+    if (expected === undefined) continue;
+    throw fail("field-invalid", { field: fieldOf(names.indexOf(name)), expected, got: shortened(name) });
+  }
+  return missing;
+}
+
+function expectedInsteadOf(name: string): string | undefined {
+  if (unreachableNames.has(name)) return "a name that paths can contain, so not . or ..,";
+  if (name !== "" && isWithinLength(name, limits.nameLengthMax) && isStorable(name)) return undefined;
+  return `1 to ${limits.nameLengthMax} characters, without U+0000 and halves of characters,`;
 }
 
 /** A table to create, or to link to other assets if it exists and `assetIds` are given. */
@@ -101,11 +116,12 @@ export async function ensureTables(
   ctx: RequestContext,
   tx: CatalogWriter,
   { databaseId, tables }: { readonly databaseId: number; readonly tables: readonly TableInput[] },
+  fieldOf: FieldOf = (index) => `items[${index}].tableName`,
 ): Promise<TableRecord[]> {
   const names = tables.map(({ name }) => name);
   const found = await tablesNamed(tx, databaseId, names);
   const createdTime = ctx.system.nowMs();
-  const made: TableRecord[] = newNames("tableName", names, found).map((name) => ({
+  const made: TableRecord[] = newNames(names, found, fieldOf).map((name) => ({
     ...{ id: ctx.ids.next(), databaseId, name, createdTime },
   }));
   await tx.insert(rawTableTable, made);
