@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { temporaryFolder } from "../../test/support/folder.ts";
+import { limits } from "../limits.ts";
 import { ForwardBuffer, type UnstoredDrop, type WhenFull } from "./forward-buffer.ts";
 import { Health } from "./health.ts";
 import { Intake } from "./intake.ts";
@@ -125,14 +126,37 @@ test("events and rows that cannot be stored are refused, and the others are stor
   const wrong = [
     { ...event, startTime: undefined },
     { ...event, startTime: "2026-01-01" },
+    { ...event, startTime: Object.create(null) },
     { ...event, endTime: Number.NaN },
     { ...event, sourceId: undefined },
   ];
   const events = [...wrong, event] as unknown as SourceEvent[];
-  const rows = [{ ...row, key: "" }, { ...row, table: undefined }, row] as unknown as SourceRow[];
+  const noText = { ...row, database: Object.create(null) };
+  const rows = [{ ...row, key: "" }, { ...row, table: undefined }, noText, row] as unknown as SourceRow[];
   await intake.add({ events, rows });
-  assert.deepEqual(buffer.counts, { received: 8, written: 0, refused: 6, dropped: 0 });
+  assert.deepEqual(buffer.counts, { received: 10, written: 0, refused: 8, dropped: 0 });
   assert.equal(buffer.state.items, 2);
-  assert.match(health.last!.message, /A row has no key/);
+  assert.match(health.last!.message, /A row has no valid key/);
+  buffer.close();
+});
+
+test("rows with names or keys that no request can have are refused, and the others are stored", async () => {
+  const { buffer, intake, health } = opened(1e6, "drop-oldest");
+  const row = { database: "d", table: "t", key: "k", columns: {} };
+  const names = [".", "..", "\ud800", "a\0b", "x".repeat(limits.nameLengthMax + 1)];
+  const wrong = [
+    ...names.map((database) => ({ ...row, database })),
+    ...names.map((table) => ({ ...row, table })),
+    ...["\ud800", "a\0b", "x".repeat(limits.rawKeyLengthMax + 1)].map((key) => ({ ...row, key })),
+  ];
+  const valid = [
+    { ...row, database: "🏭".repeat(limits.nameLengthMax), table: "...", key: ".." },
+    { ...row, key: "🏭".repeat(limits.rawKeyLengthMax) },
+  ];
+  await intake.add({ rows: [...wrong, ...valid] });
+  const [entry] = buffer.oldest(100);
+  assert.deepEqual(JSON.parse(Buffer.from(entry!.body).toString()), valid);
+  assert.deepEqual(buffer.counts, { received: 15, written: 0, refused: 13, dropped: 0 });
+  assert.match(health.last!.message, /A row has no valid database: database "\.", table "t", key "k"/);
   buffer.close();
 });

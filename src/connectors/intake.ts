@@ -1,5 +1,6 @@
 // Takes records from a source and puts them into the buffer, many in one commit.
 import { setTimeout as pause } from "node:timers/promises";
+import { isStorable, isWithinLength, shortened } from "../lib/text.ts";
 import { limits } from "../limits.ts";
 import { type ForwardBuffer, rangeOf, type UnstoredDrop, type WhenFull } from "./forward-buffer.ts";
 import type { Health } from "./health.ts";
@@ -212,15 +213,36 @@ const isName = (text: unknown): boolean => typeof text === "string" && text !== 
 /** Requires a source id and valid times: without a source id a repetition would be another event. */
 function problemOfEvent({ sourceId, startTime, endTime }: SourceEvent): string | undefined {
   if (!isName(sourceId)) return "An event has no sourceId";
-  if (!isTime(startTime)) return `The event ${sourceId} has the startTime ${startTime}, which is none in ms`;
+  if (!isTime(startTime)) return `The event ${sourceId} has the startTime ${quoted(startTime)}, none in ms`;
   if (endTime === undefined || isTime(endTime)) return undefined;
-  return `The event ${sourceId} has the endTime ${endTime}, which is none in ms`;
+  return `The event ${sourceId} has the endTime ${quoted(endTime)}, none in ms`;
 }
 
+/**
+ * Database and table are in the path of the request. With an invalid name it does not reach the server, which
+ * could refuse it: the row would be sent for ever.
+ */
 function problemOfRow({ database, table, key }: SourceRow): string | undefined {
-  const missing = Object.entries({ database, table, key }).find(([, text]) => !isName(text));
-  return missing && `A row has no ${missing[0]}: database "${database}", table "${table}", key "${key}"`;
+  const isValid = {
+    database: isPathName(database),
+    table: isPathName(table),
+    key: isTextOf(key, limits.rawKeyLengthMax),
+  };
+  const [wrong] = Object.entries(isValid).find(([, valid]) => !valid) ?? [];
+  if (wrong === undefined) return undefined;
+  const given = Object.entries({ database, table, key }).map(([name, value]) => `${name} ${quoted(value)}`);
+  return `A row has no valid ${wrong}: ${given.join(", ")}`;
 }
+
+/** Clients remove `.` and `..` from paths, also percent-encoded. */
+const isPathName = (name: string): boolean =>
+  isTextOf(name, limits.nameLengthMax) && name !== "." && name !== "..";
+
+const isTextOf = (text: string, lengthMax: number): boolean =>
+  isName(text) && isWithinLength(text, lengthMax) && isStorable(text);
+
+/** As JSON: it may be of any type, and reports to the server cannot have U+0000. */
+const quoted = (value: unknown): string => shortened(JSON.stringify(value) ?? "undefined");
 
 function merged(batch: readonly Waiting[]): SourceRecords {
   if (batch.length === 1) return batch[0]!.records;
