@@ -46,7 +46,7 @@ const resources: readonly Resource[] = [
   },
   {
     ...{ path: "/events", versions: ["0.4", "0.5", "0.6"], fields: () => '"type":"t"' },
-    ...{ finds: ["GET /events/search"], patched: "metadata" },
+    ...{ finds: ["GET /events/search"], patched: "metadata.set" },
   },
   {
     ...{ path: "/sequences", versions: ["0.5", "0.6"], fields: () => '"columns":[{"valueType":"LONG"}]' },
@@ -124,6 +124,8 @@ for (const resource of resources) {
       assert.deepEqual(added, { n: "-0", m: "true" });
     }
     assert.deepEqual(await changed(`PATCH ${one}`, '{"metadata":{"setNull":true}}'), {});
+    await changed(`PATCH ${one}`, '{"metadata":{"n":1}}');
+    assert.deepEqual(await changed(`PATCH ${one}`, '{"metadata":{}}'), {});
     const nested: [string, string, string][] = [
       [`POST ${one}/update`, '{"metadata":{"set":{"a":[1]}}}', "metadata.set.a"],
       [`PATCH ${one}`, '{"metadata":{"a":{}}}', `${patched}.a`],

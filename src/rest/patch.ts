@@ -25,9 +25,19 @@ export const changesOfPatch = (body: unknown): unknown =>
 
 const changeOf = (name: string, value: unknown): unknown => {
   if (name === "id" || value === null) return value;
-  const isChange = isObject(value) && (name !== "metadata" || isChangeOfPairs(value));
-  return isChange ? value : { set: value };
+  if (!isObject(value)) return { set: value };
+  if (!pairs.has(name)) return value;
+  if (!isChangeOfPairs(value)) return { set: value };
+  return name === openPairs ? withoutNulls(value) : value;
 };
+
+/** Pairs whose values have any type. The decoder keeps the nulls in them, also those of a change. */
+const openPairs = "additionalData";
+
+const pairs: ReadonlySet<string> = new Set(["metadata", openPairs]);
+
+const withoutNulls = (change: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

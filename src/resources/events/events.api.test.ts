@@ -332,6 +332,18 @@ test("a single event is changed by POST and by PATCH, which takes plain values a
   }
 });
 
+test("PATCH tells pairs with the name of a change from a change of pairs", async () => {
+  const [id] = await create({ additionalData: { a: "b" } });
+  const patched = async (additionalData: object) => {
+    await ok(server.ask.v06(`PATCH /events/${id}`, { additionalData }));
+    return (await one(id!, server.ask.v04))["additionalData"];
+  };
+  assert.deepEqual(await patched({ set: 5 }), { set: 5 });
+  assert.deepEqual(await patched({ set: "x", setNull: true }), { set: "x", setNull: true });
+  assert.deepEqual(await patched({ set: { n: null }, setNull: null }), { n: null });
+  assert.deepEqual(await patched({}), {});
+});
+
 test("the search applies every parameter, and sorts by each time with events that lack it last", async () => {
   const items = [
     { startTime: 10, endTime: 40, type: "alarm", subtype: "x", description: "Seal of the pump leaks" },

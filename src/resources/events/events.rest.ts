@@ -38,7 +38,6 @@ import {
 import { eventsQueryOf, listQuery, searchQuery, searchQueryOf } from "./filters.rest.ts";
 import {
   changeOf,
-  changeOfPatch,
   eventChange,
   eventIds,
   eventJson,
@@ -172,9 +171,9 @@ export const eventRoutes: readonly Route[] = [
     path: "/events/{eventId}",
     summary: "Change an event, with changes or plain values",
     parameters: oneEvent,
-    body: json(eventPatch),
+    body: eventPatch,
     response: items,
-    handle: (ctx, request) => updateOne(ctx, { ...request, body: changeOfPatch(request.body) }),
+    handle: updateOne,
   }),
   route({
     ...write,

@@ -248,11 +248,15 @@ test("changes of one that cannot be, by POST and by PATCH", async () => {
   await refuses("POST /events/{plain}/update", { body: { startTime: 5 }, message: plain });
   await refuses("PATCH /events/{plain}", {
     body: { startTime: "x" },
-    message: `${invalid("startTime")} ...`,
+    message: `${invalid("startTime.set")} integer but got string`,
   });
   await refuses("PATCH /events/{plain}", {
     body: { metadata: { x: [5] } },
-    message: `${invalid("metadata.x")} string but got array`,
+    message: `${invalid("metadata.set.x")} string but got array`,
+  });
+  await refuses("PATCH /events/{plain}", {
+    body: { additionalData: { set: [1, 2] } },
+    message: `${invalid("additionalData.set")} an object but got array`,
   });
   const asset = `${invalid("assetIds")} ids of existing assets but got 7`;
   await refuses("PATCH /events/{plain}", { body: { assetIds: [7] }, message: asset });

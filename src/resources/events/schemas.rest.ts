@@ -134,30 +134,16 @@ const patchable = Object.fromEntries(
   }),
 );
 
-/** Changes, or new values without `set`. */
-export const eventPatch = changeObject({
-  id: Type.Optional(idField("Which event")),
-  ...optionals(patchable),
-  ...commonPatch,
-});
-type EventPatch = Readonly<Record<string, unknown>>;
-
-/** A plain value sets the member. An object is a change, except an object of metadata, which sets it. */
-export const changeOfPatch = (sent: EventPatch): Static<typeof eventChange> =>
-  Object.fromEntries(
-    Object.entries(sent).map(([name, value]) => [name, name === "id" ? value : asSetter(name, value)]),
-  );
-
-const asSetter = (name: string, value: unknown) => {
-  if (typeof value !== "object" || Array.isArray(value)) return { set: value };
-  const holdsPairs = name === "metadata" || name === "additionalData";
-  return holdsPairs && !isSetter(value!) ? { set: value } : value;
-};
-
-const isSetter = (value: object) => {
-  const members = Object.entries(value);
-  return members.every(([name, member]) => (name === "set" || name === "setNull") && !isText(member));
-};
+/** The body of a PATCH: changes, or new values without `set`. */
+export const eventPatch = {
+  kind: "json",
+  schema: changeObject({
+    id: Type.Optional(idField("Which event")),
+    ...optionals(patchable),
+    ...commonPatch,
+  }),
+  changes: eventChange,
+} as const;
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
