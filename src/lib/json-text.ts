@@ -2,6 +2,7 @@
 //
 // Every function requires a text that `parseJson` has accepted.
 import { parseJson } from "./json.ts";
+import { put } from "./json-members.ts";
 
 const code = (character: string): number => character.charCodeAt(0);
 const quote = code('"');
@@ -37,6 +38,21 @@ export function membersIn(text: string, at: number): MemberSpan[] {
     start = afterBlanks(text, afterBlanks(text, end) + 1);
   }
   return members;
+}
+
+/**
+ * The members of the object that starts at `at`, as strings: strings as they are, others as their JSON text.
+ * Nulls are left out. Of a repeated name, the last one counts.
+ */
+export function stringMembersIn(text: string, at: number): Record<string, string> {
+  const strings: Record<string, string> = {};
+  for (const { name, valueStart, end } of membersIn(text, at)) {
+    const written = text.slice(valueStart, end);
+    delete strings[name];
+    if (written === "null") continue;
+    put(strings, name, written.startsWith('"') ? stringIn(text, valueStart, end) : written);
+  }
+  return strings;
 }
 
 /** The elements of the array that starts at `at`. */

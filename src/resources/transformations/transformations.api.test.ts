@@ -22,6 +22,15 @@ const putRaw = (table: string, rows: readonly (readonly [key: string, columns: o
     items: rows.map(([key, columns]) => ({ key, columns })),
   });
 
+/** Writes a row with these columns, as JSON, to a table of the database erp. */
+async function putWritten(table: string, columns: string): Promise<void> {
+  const body = `{"items":[{"key":"k","columns":${columns}}]}`;
+  const type = { "content-type": "application/json" };
+  const path = `POST /raw/erp/${table}/create?ensureParent=true`;
+  const { status, text } = await ask(path, Buffer.from(body), type);
+  assert.equal(status, 200, text);
+}
+
 async function transformation(externalId: string, query: string, more: object = {}): Promise<number> {
   const item = {
     ...{ externalId, name: externalId, query, destination: { type: "assets" }, action: "upsert" },
@@ -205,18 +214,25 @@ test("series, relationships and raw rows are created, changed and deleted", asyn
 
 test("a changed raw row keeps the exact text of its other columns", async () => {
   const columns = '"price":1.50,"big":12345678901234567890,"state":"old","constructor":1,"gone":0';
-  const made = await ask(
-    "POST /raw/erp/exact/create?ensureParent=true",
-    Buffer.from(`{"items":[{"key":"k","columns":{${columns}}}]}`),
-    { "content-type": "application/json" },
-  );
-  assert.equal(made.status, 200, made.text);
+  await putWritten("exact", `{${columns}}`);
   const raw = { destination: { type: "raw", database: "erp", table: "exact" }, nulls: "clear" };
   const query = "SELECT 'k' AS key, 'new' AS state, 2 AS more, NULL AS gone";
   assert.equal((await run(await transformation("exact", query, raw)))["changed"], 1);
   const { text } = await ask("GET /raw/erp/exact");
   const expected = '"price":1.50,"big":12345678901234567890,"state":"new","constructor":1,"more":2';
   assert.ok(text.includes(`{${expected}}`), text);
+});
+
+test("metadata has numbers and nested values of a JSON column as they are written", async () => {
+  await putWritten("serials", '{"serial":12345678901234567890,"v":1.50,"in":{"a":1.0},"none":null,"s":"x"}');
+  const columns = "'written' AS externalId, key AS name, columns AS metadata";
+  const query = `SELECT ${columns} FROM raw_rows('erp', 'serials')`;
+  const id = await transformation("written", query);
+  assert.equal((await run(id))["created"], 1);
+  const found = (await ask("GET /assets?externalId=written")).items[0]!;
+  const expected = { serial: "12345678901234567890", v: "1.50", in: '{"a":1.0}', s: "x" };
+  assert.deepEqual(found["metadata"], expected);
+  assert.equal((await run(id))["unchanged"], 1);
 });
 
 test("rows of the same key are refused unless they are equal", async () => {

@@ -1,8 +1,7 @@
 // Functions of JSON: `to_metadata` and `get_json_object`.
 
 import { parseJson } from "../../lib/json.ts";
-import { put } from "../../lib/json-members.ts";
-import { membersIn, stringIn } from "../../lib/json-text.ts";
+import { stringMembersIn } from "../../lib/json-text.ts";
 import { FunctionRefusal } from "./problems.ts";
 import type { Argument } from "./values.ts";
 
@@ -15,15 +14,9 @@ export function toMetadata(json: Argument = null, ...except: readonly Argument[]
   const text = String(json).trim();
   if (!(parsed(text) instanceof Object) || !text.startsWith("{"))
     throw new FunctionRefusal("to_metadata takes a JSON object");
-  const left: Record<string, unknown> = {};
-  for (const { name, valueStart, end } of membersIn(text, 0)) {
-    if (except.includes(name)) continue;
-    const written = text.slice(valueStart, end);
-    delete left[name];
-    if (written === "null") continue;
-    put(left, name, written.startsWith('"') ? stringIn(text, valueStart, end) : written);
-  }
-  return JSON.stringify(left);
+  const pairs = stringMembersIn(text, 0);
+  for (const name of except) if (typeof name === "string") delete pairs[name];
+  return JSON.stringify(pairs);
 }
 
 /**

@@ -1,6 +1,7 @@
 // Maps rows of a query's result to values of records.
 import { type Failure, fail } from "../../../errors.ts";
 import { parseJson } from "../../../lib/json.ts";
+import { stringMembersIn } from "../../../lib/json-text.ts";
 import { limits } from "../../../limits.ts";
 import type { SqlColumn, SqlRow, SqlValue } from "../../../sql-runner/sql-runner.ts";
 import type { Candidate, ColumnType, RecordDestination } from "../destinations/destination.ts";
@@ -98,14 +99,11 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Metadata has strings only: other values become their JSON text, and nulls are left out. */
+/** Metadata has strings only: other values become their JSON text as it is written. */
 function metadataIn(text: string): unknown {
   const parsed = jsonIn(text);
   if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) return parsed;
-  const pairs = Object.entries(parsed).filter(([, value]) => value !== null);
-  return Object.fromEntries(
-    pairs.map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
-  );
+  return stringMembersIn(text, text.indexOf("{"));
 }
 
 /** A value in the error of a row. */
