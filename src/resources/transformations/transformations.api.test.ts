@@ -223,6 +223,27 @@ test("a changed raw row keeps the exact text of its other columns", async () => 
   assert.ok(text.includes(`{${expected}}`), text);
 });
 
+test("a raw row has a JSON column as it is written, and a change of a digit is one", async () => {
+  const written = (serial: string) => `{"serial":${serial}, "v":1.50,"huge":1e400,"list":[1.0],"v":2.0}`;
+  await putWritten("source", written("12345678901234567890"));
+  const raw = { destination: { type: "raw", database: "erp", table: "target" } };
+  const query = "SELECT key, columns AS data FROM raw_rows('erp', 'source')";
+  const id = await transformation("target", query, raw);
+  const { created } = await plan(id);
+  assert.deepEqual(created.rows[0]!["values"], { key: "k", data: written("12345678901234567890") });
+  for (const [serial, count] of [
+    ["12345678901234567890", "created"],
+    ["12345678901234567890", "unchanged"],
+    ["12345678901234567891", "changed"],
+    ["12345678901234567891", "unchanged"],
+  ] as const) {
+    await putWritten("source", written(serial));
+    assert.equal((await run(id))[count], 1, `${serial} ${count}`);
+    const { text } = await ask("GET /raw/erp/target");
+    assert.ok(text.includes(`"columns":{"data":${written(serial)}}`), text);
+  }
+});
+
 test("metadata has numbers and nested values of a JSON column as they are written", async () => {
   await putWritten("serials", '{"serial":12345678901234567890,"v":1.50,"in":{"a":1.0},"none":null,"s":"x"}');
   const columns = "'written' AS externalId, key AS name, columns AS metadata";

@@ -4,7 +4,22 @@ import type { RequestContext } from "../../../context.ts";
 import type { RecordValues } from "../../../query/evaluate.ts";
 import type { RowError, TransformationAction } from "../schema.ts";
 
-export type ColumnType = "text" | "number" | "boolean" | "json";
+/** `written` is a `WrittenJson`. */
+export type ColumnType = "text" | "number" | "boolean" | "json" | "written";
+
+/** A list or an object as it is written: parsing would change digits of its numbers. */
+export class WrittenJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** In other JSON, such as a plan, it is its text. */
+  toJSON(): string {
+    return this.text;
+  }
+}
 
 /** A row of the result, with the values that its columns give to the record of its key. */
 export interface Candidate {

@@ -10,7 +10,7 @@ import { refuseLongColumns } from "../../raw/row-json.rest.ts";
 import { deleteRows, listRows, putRows } from "../../raw/rows.ts";
 import { actions } from "../schema.ts";
 import { comparing } from "./compare.ts";
-import { type RecordDestination, unguarded } from "./destination.ts";
+import { type RecordDestination, unguarded, WrittenJson } from "./destination.ts";
 import { keyIn } from "./record-columns.rest.ts";
 
 export function rawDestination(name: RawTableName): RecordDestination {
@@ -24,11 +24,11 @@ export function rawDestination(name: RawTableName): RecordDestination {
     keyOf: keyIn("key"),
     compare: comparing({
       fixed: [],
-      check: ({ key: _, ...columns }) => void refuseLongColumns(JSON.stringify(columns), 0),
+      check: ({ key: _, ...columns }) => void refuseLongColumns(columnsText(columns), 0),
       async find(ctx, keys) {
         const texts = await rowTexts(ctx, name, keys);
         const found = await mapInSlices([...texts], ([key, columns]) => {
-          const current: RecordValues = { ...(parseJson(columns) as RecordValues), key };
+          const current: RecordValues = { ...valuesIn(columns), key };
           written.set(current, columns);
           return [key, current] as const;
         });
@@ -66,9 +66,21 @@ async function rowTexts(
   return new Map(items.map(({ key, columns }) => [key, columns]));
 }
 
+/** The values of a row. Lists and objects stay as they are written. */
+function valuesIn(columns: string): RecordValues {
+  const values = parseJson(columns) as RecordValues;
+  const isNested = (value: unknown) => typeof value === "object" && value !== null;
+  if (!Object.values(values).some(isNested)) return values;
+  const nested = membersIn(columns, columns.indexOf("{")).filter(({ name }) => isNested(values[name]));
+  const written = nested.map(
+    ({ name, valueStart, end }) => [name, new WrittenJson(columns.slice(valueStart, end))] as const,
+  );
+  return { ...values, ...Object.fromEntries(written) };
+}
+
 /** The object with other values. Members that do not change keep their exact text, such as `1.50`. */
 function withColumns(text: string, values: RecordValues): string {
-  const written = (column: string) => `${JSON.stringify(column)}:${JSON.stringify(values[column])}`;
+  const written = (column: string) => memberText(column, values[column]);
   const members = membersIn(text, text.indexOf("{"));
   const names = new Set(members.map((member) => member.name));
   const kept = members
@@ -88,5 +100,13 @@ function withoutTable(problem: unknown): { readonly items: readonly { key: strin
 
 function rawRowOf(key: string, { key: _, ...columns }: RecordValues) {
   const given = Object.entries(columns).filter(([, value]) => value !== null);
-  return { key, columns: JSON.stringify(Object.fromEntries(given)) };
+  return { key, columns: columnsText(Object.fromEntries(given)) };
 }
+
+const columnsText = (columns: RecordValues): string =>
+  `{${Object.entries(columns)
+    .map(([name, value]) => memberText(name, value))
+    .join()}}`;
+
+const memberText = (name: string, value: unknown): string =>
+  `${JSON.stringify(name)}:${value instanceof WrittenJson ? value.text : JSON.stringify(value)}`;

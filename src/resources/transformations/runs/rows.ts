@@ -4,7 +4,12 @@ import { parseJson } from "../../../lib/json.ts";
 import { stringMembersIn } from "../../../lib/json-text.ts";
 import { limits } from "../../../limits.ts";
 import type { SqlColumn, SqlRow, SqlValue } from "../../../sql-runner/sql-runner.ts";
-import type { Candidate, ColumnType, RecordDestination } from "../destinations/destination.ts";
+import {
+  type Candidate,
+  type ColumnType,
+  type RecordDestination,
+  WrittenJson,
+} from "../destinations/destination.ts";
 import type { RowError, TransformationInput } from "../schema.ts";
 
 const pairPrefix = "metadata.";
@@ -74,7 +79,7 @@ function typesOf(
 ): readonly ColumnType[] | undefined {
   if (columns) return columns[name];
   if (keys.flat().includes(name)) return ["text"];
-  return type === "json" ? ["json"] : undefined;
+  return type === "json" ? ["written"] : undefined;
 }
 
 /** The value with the type of its column. The check of the destination refuses one that has no such value. */
@@ -85,6 +90,7 @@ function converted(value: SqlValue, types: readonly ColumnType[] | undefined, co
   if (types.includes("boolean") && (number === 0 || number === 1)) return number === 1;
   if (typeof number === "number") return types.includes("number") ? number : String(number);
   if (types.includes("json")) return column === "metadata" ? metadataIn(number) : jsonIn(number);
+  if (types.includes("written")) return writtenIn(number);
   return number;
 }
 
@@ -97,6 +103,11 @@ function jsonIn(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+function writtenIn(text: string): unknown {
+  const parsed = jsonIn(text);
+  return typeof parsed === "object" && parsed !== null ? new WrittenJson(text) : parsed;
 }
 
 /** Metadata has strings only: other values become their JSON text as it is written. */
