@@ -46,6 +46,21 @@ test("print shows the key of rows, which is a template, and no key of the server
   assert.ok(text.includes('key: "{id}"\n') && !text.includes("hunter2"), text);
 });
 
+test("records have an age that they are dropped at, but with wait only if the file has one", () => {
+  const file = join(temporaryFolder(), "plant.yaml");
+  const read = { topic: "a", format: "value", series: "a" };
+  const source = { type: "mqtt", url: "mqtt://h", read: [read] };
+  const destination = { server: "http://h", key: "k" };
+  const ageOf = (buffer: object) => {
+    writeFileSync(file, JSON.stringify({ version: 1, name: "a", source, destination, buffer }));
+    return readConfiguration(file, {}).buffer.ageMsMax;
+  };
+  const dayMs = 86_400_000;
+  assert.equal(ageOf({}), 7 * dayMs);
+  assert.equal(ageOf({ whenFull: "wait" }), Number.POSITIVE_INFINITY);
+  assert.equal(ageOf({ whenFull: "wait", age: "1d" }), dayMs);
+});
+
 test("a word or a number that a key does not take is refused with those that it takes", () => {
   const file = join(temporaryFolder(), "plant.yaml");
   const read = { topic: "a", format: "value", series: "a" };

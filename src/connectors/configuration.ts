@@ -45,7 +45,9 @@ const bufferSchema = Type.Object(
       Type.String({ description: "The size beyond which the oldest records are dropped; default 1GiB" }),
     ),
     age: Type.Optional(
-      Type.String({ description: "How long a record waits for the server at most; default 7d" }),
+      Type.String({
+        description: "How long a record waits for the server at most; default 7d, with `wait` no bound",
+      }),
     ),
     whenFull: Type.Optional(
       oneOf(
@@ -149,8 +151,8 @@ function configurationOf(value: unknown, file: string): ConnectorConfiguration {
   const {
     folder = `${given.name}.buffer`,
     bytes = "1GiB",
-    age = "7d",
     whenFull = "drop-oldest",
+    age = whenFull === "wait" ? undefined : "7d",
   } = given.buffer ?? {};
   return {
     ...{ name: given.name, source: given.source, destination: given.destination, metrics: given.metrics },
@@ -158,7 +160,7 @@ function configurationOf(value: unknown, file: string): ConnectorConfiguration {
     buffer: {
       folder: resolve(dirname(file), folder),
       bytesMax: bytesIn(bytes, "buffer.bytes"),
-      ageMsMax: durationIn(age, "buffer.age"),
+      ageMsMax: age === undefined ? Number.POSITIVE_INFINITY : durationIn(age, "buffer.age"),
       whenFull,
     },
   };

@@ -105,6 +105,17 @@ test("a full buffer drops the oldest entries, and an old entry is dropped; both 
   buffer.close();
 });
 
+test("without a bound of age no entry is too old", () => {
+  const clock = new TestClock();
+  const bounds = { bytesMax: 100, ageMsMax: Number.POSITIVE_INFINITY };
+  const buffer = new ForwardBuffer(temporaryFolder(), bounds, clock);
+  buffer.put({ points: [point(1)] });
+  clock.pass(1e12);
+  assert.deepEqual(timesIn(buffer.oldest(10)), [1]);
+  assert.equal(buffer.counts.dropped, 0);
+  buffer.close();
+});
+
 test("a step of the wall clock makes no entry old; time between two processes does", () => {
   const folder = temporaryFolder();
   const clock = new TestClock();
