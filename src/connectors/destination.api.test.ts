@@ -9,6 +9,7 @@ import { Destination } from "./destination.ts";
 import { ForwardBuffer } from "./forward-buffer.ts";
 import { Forwarder } from "./forwarder.ts";
 import { Health } from "./health.ts";
+import type { SourcePoint } from "./records.ts";
 
 let server: TestServer;
 before(async () => {
@@ -23,7 +24,7 @@ const anAsset = async (name: string): Promise<number> =>
 async function forwarded(
   asset: number,
   series: readonly { readonly name: string; readonly assetPath?: readonly string[] }[],
-  { faultOf = () => undefined, between }: Meanwhile = {},
+  { faultOf = () => undefined, between, later = [] }: Meanwhile = {},
 ) {
   return withFaults(server.baseUrl, faultOf, async (address) => {
     const [stop, messages] = [new AbortController(), [] as string[]];
@@ -41,6 +42,7 @@ async function forwarded(
         const next = buffer.state.items === 0 ? left.shift() : undefined;
         if (next && left.length < series.length - 1) await between?.();
         if (next) buffer.put({ points: [{ series: next, timestamp: 1, value: 1 }] });
+        if (next && later.length > 0) buffer.put({ points: later });
         attempts += 1;
         if (attempts > series.length + 1 || buffer.state.items === 0) stop.abort();
       },
@@ -58,6 +60,8 @@ async function forwarded(
 interface Meanwhile {
   readonly faultOf?: (request: Passed) => Fault;
   readonly between?: () => Promise<unknown>;
+  /** Points that arrive after that of each series. */
+  readonly later?: readonly SourcePoint[];
 }
 
 const kept = { written: 0, refused: 0, waiting: 1 };
@@ -114,6 +118,16 @@ for (const [what, assetPath] of [
       [`second ${what}`],
     );
   });
+
+test("a series has the type of the first value that waits; others are refused", async () => {
+  const below = await anAsset("plant of two types");
+  const description = { name: "two-types" };
+  const later = [{ series: { ...description, isString: true }, timestamp: 2, value: "n/a" }];
+  const { counts } = await forwarded(below, [description], { later });
+  assert.deepEqual(counts, { written: 1, refused: 1, waiting: 0 });
+  const { items } = await server.ask.v06("GET /timeseries/data/two-types?start=0");
+  assert.deepEqual(items[0]!["datapoints"], [{ timestamp: 1, value: 1 }]);
+});
 
 test("an invalid series below new assets is refused, and the next one is written", async () => {
   const plant = await anAsset("plant of an invalid series");

@@ -89,6 +89,22 @@ test("records that Millrace refuses are counted, and the others are written", as
   buffer.close();
 });
 
+test("points are sent with the type that they have, whatever a later point of the series is", async () => {
+  const buffer = newBuffer();
+  buffer.put({ points: [point("a", 1)] });
+  buffer.put({ points: [{ series: { name: "a", isString: true }, timestamp: 2, value: "n/a" }] });
+  const sent: unknown[] = [];
+  const insert = (batch: readonly SeriesPoints[]) => {
+    for (const { series, values } of batch) sent.push([series, [...values]]);
+  };
+  await forwarded(buffer, { insert }, () => buffer.state.items === 0);
+  assert.deepEqual(sent, [
+    [{ name: "a", isString: false }, [1]],
+    [{ name: "a", isString: true }, ["n/a"]],
+  ]);
+  buffer.close();
+});
+
 test("an hour without the server is forwarded in order, while new records arrive", async () => {
   const buffer = newBuffer();
   const names = Array.from({ length: 50 }, (_, i) => `s${i}`);

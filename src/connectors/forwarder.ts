@@ -168,13 +168,17 @@ export class Forwarder {
     }
   }
 
-  /** The points of each series in the order in which they arrived. */
+  /**
+   * The points of each series in the order in which they arrived. The buffer has the last description of a
+   * series. Later points of the other type may have changed it, so the type is that of the points.
+   */
   #pointsOf(entries: readonly Entry[]): { batch: SeriesPoints[]; newestMs: number } {
     const { buffer } = this.#options;
     const bodies = entries.map(({ body }) => body);
-    const found = entries[0]!.kind === "strings" ? stringsBySeries(bodies) : numbersBySeries(bodies);
+    const isString = entries[0]!.kind === "strings";
+    const found = isString ? stringsBySeries(bodies) : numbersBySeries(bodies);
     const batch = found.map(({ series, times, values }) => ({
-      series: buffer.seriesOf(series),
+      series: { ...buffer.seriesOf(series), isString },
       times,
       values,
     }));
