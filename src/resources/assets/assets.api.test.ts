@@ -492,6 +492,22 @@ scenario(
   },
 );
 
+scenario("a cursor of a subtree reads the rest of it after a move of its root", async (ask) => {
+  const children = Array.from({ length: 6 }, (_, at) => ({ name: `part ${at}`, parentRefId: "r" }));
+  const sent = [{ name: "moved", refId: "r" }, { name: "target" }, ...children];
+  const [root, target] = idsOf(await ask("POST /assets", { items: sent }));
+  const all = idsOf(await ask(`GET /assets/${root}/subtree`));
+  assert.equal(all.length, 7);
+  const path = `/assets/${root}/subtree?limit=3`;
+  const first = await ask(`GET ${path}`);
+  await ask(`POST /assets/${root}/update`, { parentId: { set: target } });
+  const second = await ask(`GET ${path}&cursor=${first.nextCursor}`);
+  await ask(`POST /assets/${root}/update`, { parentId: { setNull: true } });
+  const third = await ask(`GET ${path}&cursor=${second.nextCursor}`);
+  assert.deepEqual([first, second, third].flatMap(idsOf), all);
+  assert.deepEqual(idsOf(await ask(`GET ${path}&cursor=${second.previousCursor}`)), all.slice(0, 3));
+});
+
 scenario("a delete returns {} and deletes the whole subtree", async (ask) => {
   const { plant: root, pump, boiler, motor } = await plant(ask);
   for (const version of [ask.v04, ask.v05, ask.v06]) {

@@ -274,7 +274,7 @@ function pageResponse(
 
 /** A cursor is valid for the same list in all versions. */
 const collectionOf = (ctx: RequestContext, { filter, under, depth }: Omit<AssetsQuery, "page">) => [
-  "assets",
+  under === undefined ? "assets" : "subtree",
   ctx.projectId,
   filter,
   under,

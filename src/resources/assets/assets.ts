@@ -4,7 +4,7 @@ import { underAsset } from "../../access/asset-subtree.ts";
 import { permittedRecords } from "../../access/caller.ts";
 import type { RequestContext } from "../../context.ts";
 import { limits } from "../../limits.ts";
-import { and, between, equals, type Filter, not, oneOf, related, startsWith } from "../../query/filter.ts";
+import { and, between, equals, type Filter, not, oneOf, related } from "../../query/filter.ts";
 import { mapInSlices } from "../../query/map-in-slices.ts";
 import { byId, type OrderBy, type Page, type PageQuery, type Position } from "../../query/page.ts";
 import type { TextSearch } from "../../query/text-search.ts";
@@ -24,7 +24,7 @@ import {
 } from "./asset-types/values.ts";
 import { type AssetChange, changeRows, moveSubtrees } from "./changes.ts";
 import { limitToVisibleSubtrees, subtreeRootsIn } from "./links.ts";
-import { type AssetWrite, assetType, existingRows, visibleRows, writeRows } from "./rows.ts";
+import { type AssetWrite, assetType, existingRows, readSubtree, visibleRows, writeRows } from "./rows.ts";
 import { type AssetRow, assetTable } from "./schema.ts";
 import {
   ambiguousParent,
@@ -68,12 +68,6 @@ export interface AssetsQuery {
 
 /** Roots first, then by id. */
 const byDepth: readonly OrderBy[] = [{ field: "depth", direction: "ascending" }, ...byId];
-
-/**
- * The asset itself, then branch by branch. A subtree is one range of paths, so the cost of a page does not
- * depend on the size of the subtree. An order by depth would have to find the whole subtree first.
- */
-const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
 
 /**
  * Creates all assets or none, and returns them in the same order. Refuses unknown, ambiguous and circular
@@ -182,11 +176,11 @@ async function pageBelow(
   const matching = and(
     permitted,
     filter,
-    root && startsWith("path", root.path),
     depth === undefined ? undefined : between("depth", { to: deepest }),
   );
-  const order = root ? byPath : byDepth;
-  const found = await readPage(tx, assetTable, { filter: matching, order, page });
+  const found = root
+    ? await readSubtree(tx, root, { filter: matching, page })
+    : await readPage(tx, assetTable, { filter: matching, order: byDepth, page });
   return { ...found, items: await assetsOf(tx, found.items) };
 }
 

@@ -5,8 +5,8 @@ import { refuseNotPermitted } from "../../access/refuse-not-permitted.ts";
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
 import { limits } from "../../limits.ts";
-import { and, equals, type Filter, oneOf } from "../../query/filter.ts";
-import { byId, type Page, type PageQuery } from "../../query/page.ts";
+import { and, equals, type Filter, oneOf, startsWith } from "../../query/filter.ts";
+import { byId, type OrderBy, type Page, type PageQuery, type Position } from "../../query/page.ts";
 import { type Catalog, type CatalogReader, type ProjectId, UniqueViolation } from "../../storage/catalog.ts";
 import { existingRecords, type IdsNamed } from "../../storage/existing-records.ts";
 import { readPage } from "../../storage/read-page.ts";
@@ -57,6 +57,36 @@ export async function* rowsUnder(tx: CatalogReader, ids: readonly number[]): Asy
     if (rows.length < limit) return;
     after = [rows.at(-1)!.id];
   }
+}
+
+/**
+ * A subtree is one range of paths, so the cost of a page does not depend on the size of the subtree. An order
+ * by depth would have to find the whole subtree first.
+ */
+const byPath: readonly OrderBy[] = [{ field: "path", direction: "ascending" }];
+
+/**
+ * Returns one page of the matching assets of the subtree. Positions are paths below the root, so that a
+ * cursor stays valid when the root moves.
+ */
+export async function readSubtree(
+  tx: CatalogReader,
+  root: AssetRow,
+  { filter, page }: { readonly filter: Filter; readonly page: PageQuery },
+): Promise<Page<AssetRow>> {
+  const { after, before, ...rest } = page;
+  const whole = ([below]: Position): Position => [`${root.path}${below}`];
+  const { items, next, previous } = await readPage(tx, assetTable, {
+    filter: and(filter, startsWith("path", root.path)),
+    order: byPath,
+    page: { ...rest, ...(after && { after: whole(after) }), ...(before && { before: whole(before) }) },
+  });
+  const below = ([path]: Position): Position => [String(path).slice(root.path.length)];
+  return {
+    items,
+    ...(next && { next: below(next) }),
+    ...(previous && { previous: below(previous) }),
+  };
 }
 
 export interface AssetWrite {
