@@ -86,6 +86,25 @@ test("rows page by page, over all tables too, each once; filtered by their data"
   assert.deepEqual(await found("Rows?$filter=RawData/a_x002E_b eq 1", "Key"), ["x"]);
 });
 
+test("the next link works after the table of the last row, or its database, is deleted", async () => {
+  const rows = { items: ["k0", "k1", "k2"].map((key) => ({ key })) };
+  const small = { headers: { prefer: "odata.maxpagesize=2" } };
+  for (const [path, body] of [
+    ["gone/delete", { items: [{ tableName: "a" }] }],
+    ["delete?recursive=true", { items: [{ dbName: "gone" }] }],
+  ] as const) {
+    for (const table of ["gone/a", "gone/b", "gone2/a"])
+      await server.ask(`POST /raw/${table}/create?ensureParent=true`, rows);
+    const first = await ask("Rows?$filter=startswith(Database,'gone')&$select=Database,Table,Key", small);
+    assert.equal((await server.ask(`POST /raw/${path}`, body)).status, 200);
+    const left = await allItems(ask, first.next!, small);
+    const places = [...new Set(left.map(({ Database, Table }) => `${Database}/${Table}`))];
+    const expected = path.startsWith("gone") ? ["gone/b", "gone2/a"] : ["gone2/a"];
+    assert.deepEqual([first.items.length, left.length, places], [2, 3 * expected.length, expected]);
+  }
+  await server.ask("POST /raw/delete?recursive=true", { items: [{ dbName: "gone2" }] });
+});
+
 test("in and eq agree on numbers that are not finite", async () => {
   const path = "Raw('it''s%2Fodd')/Tables('pumps')/Rows";
   for (const value of ["INF", "-INF", "NaN"]) {

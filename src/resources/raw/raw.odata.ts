@@ -1,6 +1,6 @@
 // Raw data over OData: reads and inserts of databases, tables and rows.
 import type { RequestContext } from "../../context.ts";
-import { fail } from "../../errors.ts";
+import { Failure, fail } from "../../errors.ts";
 import { parseJson } from "../../lib/json.ts";
 import { isStorable, shortened } from "../../lib/text.ts";
 import { limits } from "../../limits.ts";
@@ -107,7 +107,9 @@ async function* tablesIn(
   for await (const { name } of databasesMeeting(ctx, databaseFilter)) {
     const start = name === database && table !== undefined ? { after: [table] } : {};
     const tables = withField(named("table"), "name");
-    for await (const page of pagesOf((page) => listTables(ctx, name, { ...start, ...page }, tables))) {
+    const read = (page: PageQuery) =>
+      listTables(ctx, name, { ...start, ...page }, tables).catch(ifDeleted(noRecords));
+    for await (const page of pagesOf(read)) {
       const found = page.map((table) => ({
         ...{ database: name, table: table.name },
         ...(table.assetIds && { assetIds: table.assetIds }),
@@ -116,6 +118,19 @@ async function* tablesIn(
     }
   }
 }
+
+/**
+ * A table may be deleted between the pages of a list, or while it is read: it has no more rows then. An
+ * address that names it is refused before.
+ */
+const ifDeleted =
+  <Value>(instead: Value) =>
+  (problem: unknown): Value => {
+    if (problem instanceof Failure && problem.status === 404) return instead;
+    throw problem;
+  };
+
+const noRecords: Page<never> = { items: [] };
 
 const tableField = (place: TableEntity, field: string) => place[field as keyof TableEntity];
 
@@ -187,7 +202,9 @@ const memoryFilterOf = (ctx: RequestContext, place: TableEntity, filter: Filter)
   return {
     filter: rest,
     read: async (page: PageQuery): Promise<Page<RowEntity>> => {
-      const found = await listRows(ctx, place, { filter: on, page });
+      const found: Page<RawRow> = await listRows(ctx, place, { filter: on, page }).catch(
+        ifDeleted(noRecords),
+      );
       return { ...found, items: found.items.map((one) => ({ ...one, ...place })) };
     },
     fieldOf: (one: RowEntity, field: string) =>
@@ -239,7 +256,7 @@ const rows = entitySet<RowEntity>({
       const memoryFilter = memoryFilterOf(ctx, place, rest);
       const isPlain = memoryFilter.filter.kind === "everything";
       count += isPlain
-        ? await countRows(ctx, place, splitBy(rest, storedFields).on)
+        ? await countRows(ctx, place, splitBy(rest, storedFields).on).catch(ifDeleted(0))
         : await filteredCount(ctx, memoryFilter, limits.odataPageMax);
     }
     return count;
