@@ -162,6 +162,7 @@ test("the list applies each filter and both directions, in every version", async
     ["minStartTime=20&maxStartTime=20&sort=DESC", [c]],
     ["minStartTime=31", []],
     ["maxStartTime=9007199254740991", [b, c, a]],
+    ["minStartTime=-9007199254740991&sort=DESC", [a, c, b]],
     [`assetId=${pump}`, [a]],
     [`assetId=${plant}`, [b]],
     [`assetId=${boiler}&sort=DESC`, [c, b]],

@@ -93,12 +93,15 @@ export async function countEvents(ctx: RequestContext, filter: Filter): Promise<
   );
 }
 
-/** Uses the column of the list's order, so that one index serves the filter and the order. */
+/**
+ * Uses the column of the list's order, so that one index serves the filter and the order. In this column,
+ * events without a start have a value beyond the bounds.
+ */
 function startsWithin({ startFrom, startTo, direction }: EventsQuery): Filter | undefined {
   if (startFrom === undefined && startTo === undefined) return undefined;
   const { eventTimeMsMax } = limits;
   return between(startField(direction), {
-    from: { value: startFrom ?? -eventTimeMsMax, inclusive: true },
+    from: { value: Math.max(startFrom ?? -eventTimeMsMax, -eventTimeMsMax), inclusive: true },
     to: { value: Math.min(startTo ?? eventTimeMsMax, eventTimeMsMax), inclusive: true },
   });
 }
