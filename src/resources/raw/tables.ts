@@ -88,12 +88,15 @@ function newNames(
   fieldOf: FieldOf,
 ): readonly string[] {
   const missing = missingNames(names, found);
-  for (const name of missing) {
-    const expected = expectedInsteadOf(name);
-    if (expected === undefined) continue;
-    throw fail("field-invalid", { field: fieldOf(names.indexOf(name)), expected, got: shortened(name) });
-  }
+  for (const name of missing) refuseInvalidName(name, () => fieldOf(names.indexOf(name)));
   return missing;
+}
+
+/** Refuses (400) a string that is no name of a database or a table. */
+export function refuseInvalidName(name: string, fieldOf: () => string): void {
+  const expected = expectedInsteadOf(name);
+  if (expected === undefined) return;
+  throw fail("field-invalid", { field: fieldOf(), expected, got: shortened(name) });
 }
 
 function expectedInsteadOf(name: string): string | undefined {

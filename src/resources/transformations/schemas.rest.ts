@@ -12,6 +12,7 @@ import {
   textField,
 } from "../../rest/fields.ts";
 import { externalIdField } from "../common/fields.rest.ts";
+import { refuseInvalidName } from "../raw/tables.ts";
 import { refuseUnusable } from "./schedules/schedule.ts";
 import {
   actions,
@@ -282,6 +283,10 @@ function destinationIn(sent: Static<typeof destination>, field: string): Destina
   throw fail("field-invalid", { field, expected, got: JSON.stringify(sent) });
 }
 
+/** The raw table of refused rows has this name. */
+const refuseUnusableExternalId = (externalId: string, field: string): void =>
+  refuseInvalidName(externalId, () => field);
+
 function webhookIn(sent: Static<typeof newWebhook>, field: string): WebhookInput {
   const webhook = { onRefusals: false, ...sent };
   refuseUnusableWebhook(webhook, field);
@@ -292,6 +297,7 @@ export function newTransformationOf(
   sent: Static<typeof newTransformation>,
   index: number,
 ): TransformationInput {
+  refuseUnusableExternalId(sent.externalId, `items[${index}].externalId`);
   const destination = destinationIn(sent.destination, `items[${index}].destination`);
   const { nulls = "keep", onError = "stop" } = sent;
   if (sent.schedule) refuseUnusable(sent.schedule, `items[${index}].schedule`);
@@ -306,6 +312,8 @@ export function transformationChangeOf(
   sent: Static<typeof transformationChange>,
   index: number,
 ): TransformationChange {
+  const externalId = changed(sent.externalId) ?? undefined;
+  if (externalId !== undefined) refuseUnusableExternalId(externalId, `items[${index}].externalId.set`);
   const destination = changed(sent.destination);
   const schedule = changed(sent.schedule);
   if (schedule) refuseUnusable(schedule, `items[${index}].schedule.set`);
@@ -313,7 +321,7 @@ export function transformationChangeOf(
   return {
     ...{ schedule, id: sent.id },
     webhook: webhook && webhookIn(webhook, `items[${index}].webhook.set`),
-    externalId: changed(sent.externalId) ?? undefined,
+    externalId,
     name: changed(sent.name) ?? undefined,
     query: changed(sent.query) ?? undefined,
     ...(destination && { destination: destinationIn(destination, `items[${index}].destination.set`) }),

@@ -474,6 +474,22 @@ test("a run whose end the catalog refuses does not stay RUNNING", async () => {
   assert.equal((await run(id))["status"], "COMPLETED");
 });
 
+test("an external id that no raw table can have is refused", async () => {
+  const id = await transformation("named", "SELECT 'a' AS externalId");
+  for (const externalId of [".", ".."]) {
+    const expected = `expected a name that paths can contain, so not . or .., but got ${externalId}`;
+    const settings = { name: "n", query: "SELECT 1", destination: { type: "assets" }, action: "upsert" };
+    const item = { externalId, ...settings };
+    const made = await ask("POST /transformations", { items: [item] });
+    const message = `Invalid field - items[0].externalId - ${expected}`;
+    assert.deepEqual([made.status, made.error?.message], [400, message]);
+    const change = { id, externalId: { set: externalId } };
+    const changed = await ask("POST /transformations/update", { items: [change] });
+    const ofChange = `Invalid field - items[0].externalId.set - ${expected}`;
+    assert.deepEqual([changed.status, changed.error?.message], [400, ofChange]);
+  }
+});
+
 test("schedules without a next time, and cycles, are refused", async () => {
   const refused = async (schedule: object) => {
     const item = { externalId: "x", name: "x", query: "SELECT 1", destination: { type: "events" } };
