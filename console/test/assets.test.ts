@@ -237,6 +237,38 @@ describe("the page of an asset", () => {
     await console.release(page);
   });
 
+  it("is not deleted before the assets below it are counted", async () => {
+    await add([{ name: "Silo", parentId: ids["Plant"] }]);
+    await add([{ name: "Hopper", parentId: ids["Silo"] }]);
+    const page = await console.open({ path: "/assets" });
+    const held = Promise.withResolvers<void>();
+    const message = "The counts cannot be read";
+    await page.route(/\/contents$/, async (route) => {
+      await held.promise;
+      await route.fulfill({ status: 500, json: { error: { code: 500, message } } });
+    });
+    await page.goto(`${console.server.baseUrl}/assets/${ids["Silo"]}`);
+    await choose(page, "Silo", "Move");
+    await page.getByText("The assets below it will move with it").waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await choose(page, "Silo", "Delete");
+    const dialog = page.getByRole("dialog", { name: "Delete Silo?" });
+    await dialog.getByText("The assets below it and the linked records are being counted").waitFor();
+    const button = dialog.getByRole("button", { name: /^Delete/ });
+    assert.equal(await button.isDisabled(), true);
+    held.resolve();
+    await dialog.getByRole("alert").getByText(message).waitFor();
+    assert.equal(await button.isDisabled(), true);
+    assert.equal(await dialog.getByText("Nothing is below").count(), 0);
+    await page.unroute(/\/contents$/);
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.getByText("The asset below it will be deleted too.").waitFor();
+    await dialog.getByRole("button", { name: "Delete 2 assets" }).click();
+    await page.getByRole("heading", { name: "Plant" }).waitFor();
+    assert.equal((await console.server.ask.v06(`GET /assets/${ids["Hopper"]}`)).status, 404);
+    await console.release(page);
+  });
+
   it("shows a refusal in plain words, and changes nothing", async () => {
     const page = await console.open({ path: `/assets/${ids["Unit 2"]}` });
     await choose(page, "Unit 2", "Edit");

@@ -12,6 +12,8 @@ interface ConfirmProps {
   readonly action: string;
   /** Whether the action removes something; it does by default. */
   readonly isDanger?: boolean;
+  /** Whether the effect is known; it is by default. The action waits for it. */
+  readonly isEffectKnown?: boolean;
   readonly isPending: boolean;
   readonly problem: unknown;
   onConfirm(): void;
@@ -20,7 +22,8 @@ interface ConfirmProps {
 
 export function Confirm(props: ConfirmProps) {
   useReturnedFocus();
-  const { title, children, action, isDanger = true, isPending, problem, onConfirm, onClose } = props;
+  const { title, children, action, isDanger = true, isEffectKnown = true } = props;
+  const { isPending, problem, onConfirm, onClose } = props;
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ "aria-label": "Close" }}>
       <Stack>
@@ -32,7 +35,12 @@ export function Confirm(props: ConfirmProps) {
           <Button variant="default" onClick={onClose} data-autofocus>
             Cancel
           </Button>
-          <Button {...(isDanger && { color: "red.8" })} loading={isPending} onClick={onConfirm}>
+          <Button
+            {...(isDanger && { color: "red.8" })}
+            disabled={!isEffectKnown}
+            loading={isPending}
+            onClick={onConfirm}
+          >
             {action}
           </Button>
         </Group>

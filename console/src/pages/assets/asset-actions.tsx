@@ -13,18 +13,15 @@ import { countText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Confirm } from "../../ui/confirm.tsx";
+import { Failure } from "../../ui/page-states.tsx";
 import { RecordMenu } from "../../ui/record-menu.tsx";
+import { belowText, useAssetContents } from "./asset-contents.ts";
 import { type AssetFields, AssetForm } from "./asset-form.tsx";
 import { MoveAsset } from "./move-asset.tsx";
 import { NewAssetButton } from "./new-asset.tsx";
 import { useAssetChange } from "./use-asset-change.ts";
 
-interface AssetActionsProps {
-  readonly asset: Asset;
-  readonly contents: AssetContents | undefined;
-}
-
-export function AssetActions({ asset, contents }: AssetActionsProps) {
+export function AssetActions({ asset }: { asset: Asset }) {
   const [dialog, setDialog] = useState<"edit" | "move" | "delete">();
   const close = () => setDialog(undefined);
   if (!mayDo(useSession(), "assetsAcl", "WRITE")) return null;
@@ -40,8 +37,8 @@ export function AssetActions({ asset, contents }: AssetActionsProps) {
         ]}
       />
       {dialog === "edit" && <EditAsset asset={asset} onClose={close} />}
-      {dialog === "move" && <MoveAsset asset={asset} contents={contents} onClose={close} />}
-      {dialog === "delete" && <DeleteAsset asset={asset} contents={contents} onClose={close} />}
+      {dialog === "move" && <MoveAsset asset={asset} onClose={close} />}
+      {dialog === "delete" && <DeleteAsset asset={asset} onClose={close} />}
     </>
   );
 }
@@ -66,11 +63,9 @@ function EditAsset({ asset, onClose }: { asset: Asset; onClose(): void }) {
   );
 }
 
-interface DialogProps extends AssetActionsProps {
-  onClose(): void;
-}
-
-function DeleteAsset({ asset, contents, onClose }: DialogProps) {
+/** Its button has the number of assets that it deletes, and is disabled until they are counted. */
+function DeleteAsset({ asset, onClose }: { asset: Asset; onClose(): void }) {
+  const { data: contents, error: countProblem, refetch } = useAssetContents(asset.id);
   const project = useProject();
   const navigate = useNavigate();
   const remove = useAssetChange(async () => {
@@ -80,23 +75,44 @@ function DeleteAsset({ asset, contents, onClose }: DialogProps) {
       ? navigate({ to: "/assets" })
       : navigate({ to: "/assets/$id", params: { id: parentId } }));
   });
-  const below = contents?.assets ?? 0;
   return (
     <Confirm
       title={`Delete ${asset.name}?`}
-      action={below === 0 ? "Delete the asset" : `Delete ${countText(below + 1)} assets`}
+      action={contents === undefined ? "Delete" : deleteLabel(contents)}
+      isEffectKnown={contents !== undefined}
       isPending={remove.isPending}
       problem={remove.error}
       onConfirm={() => remove.mutate(undefined)}
       onClose={onClose}
     >
+      {contents !== undefined && <DeletionEffect contents={contents} />}
+      {contents === undefined && !countProblem && (
+        <p>The assets below it and the linked records are being counted…</p>
+      )}
+      {contents === undefined && countProblem && (
+        <>
+          <p>The assets below it could not be counted.</p>
+          <Failure problem={countProblem} onRetry={() => void refetch()} />
+        </>
+      )}
+    </Confirm>
+  );
+}
+
+const deleteLabel = ({ assets }: AssetContents): string =>
+  assets === 0 ? "Delete the asset" : `Delete ${countText(assets + 1)} assets`;
+
+function DeletionEffect({ contents }: { contents: AssetContents }) {
+  const { assets: below } = contents;
+  return (
+    <>
       <p>
         {below === 0
           ? "Nothing is below this asset."
-          : `The ${below === 1 ? "asset" : `${countText(below)} assets`} below it will be deleted too.`}
+          : `The ${belowText(below)} below it will be deleted too.`}
       </p>
-      <p>{contents === undefined ? "The linked records are being counted…" : unlinkedText(contents)}</p>
-    </Confirm>
+      <p>{unlinkedText(contents)}</p>
+    </>
   );
 }
 

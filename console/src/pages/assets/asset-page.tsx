@@ -6,13 +6,13 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { ArrowLeft, ChevronRight } from "lucide-react";
 import { memo, useDeferredValue, useEffect } from "react";
 import { statusOf } from "../../api/errors.ts";
-import { type Asset, type AssetContents, getAssetsByAssetIdContents } from "../../api/generated.ts";
-import { countText } from "../../lib/format.ts";
+import type { Asset } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { TextLink } from "../../ui/text-link.tsx";
 import { AssetActions } from "./asset-actions.tsx";
+import { belowText, useAssetContents } from "./asset-contents.ts";
 import { AssetDetails } from "./asset-details.tsx";
 import { AssetRawRows } from "./asset-raw-rows.tsx";
 import { AssetEvents, AssetFiles, AssetSequences } from "./asset-records.tsx";
@@ -55,15 +55,10 @@ function NoSuchAsset() {
 
 const Loaded = memo(function Loaded({ path }: { path: readonly Asset[] }) {
   const asset = path.at(-1)!;
-  const project = useProject();
   const { below = false } = useSearch({ from: "/frame/assets" });
-  const contents = useQuery({
-    queryKey: ["assets", project, "contents", asset.id],
-    queryFn: async ({ signal }) => (await getAssetsByAssetIdContents(project, asset.id, { signal })).data,
-  });
   return (
     <article aria-label={asset.name}>
-      <Header path={path} contents={contents.data} />
+      <Header path={path} />
       <Box className={classes["columns"]}>
         <Box className={classes["column"]}>
           <AssetSeries assetId={asset.id} isBelow={below} />
@@ -81,8 +76,9 @@ const Loaded = memo(function Loaded({ path }: { path: readonly Asset[] }) {
   );
 });
 
-function Header({ path, contents }: { path: readonly Asset[]; contents: AssetContents | undefined }) {
+function Header({ path }: { path: readonly Asset[] }) {
   const asset = path.at(-1)!;
+  const { data: contents } = useAssetContents(asset.id);
   const isNarrow = useMediaQuery("(max-width: 62em)", false, { getInitialValueInEffect: false });
   useEffect(() => {
     const before = document.title;
@@ -117,7 +113,7 @@ function Header({ path, contents }: { path: readonly Asset[]; contents: AssetCon
               odata: `Assets('${asset.id}')`,
             }}
           />
-          <AssetActions asset={asset} contents={contents} />
+          <AssetActions asset={asset} />
         </Group>
       </Group>
       {contents !== undefined && contents.assets > 0 && <BelowSwitch count={contents.assets} />}
@@ -154,7 +150,7 @@ function BelowSwitch({ count }: { count: number }) {
       mt="xs"
       size="sm"
       checked={below}
-      label={`With the records of the ${count === 1 ? "asset" : `${countText(count)} assets`} below`}
+      label={`With the records of the ${belowText(count)} below`}
       onChange={(event) => {
         const isOn = event.currentTarget.checked;
         void navigate({

@@ -4,15 +4,11 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { Search } from "lucide-react";
 import { useState } from "react";
-import {
-  type Asset,
-  type AssetContents,
-  getAssetsSearch,
-  patchAssetsByAssetId,
-} from "../../api/generated.ts";
+import { type Asset, getAssetsSearch, patchAssetsByAssetId } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
+import { belowText, useAssetContents } from "./asset-contents.ts";
 import { useAssetChange } from "./use-asset-change.ts";
 
 const typingPauseMs = 200;
@@ -21,11 +17,10 @@ const root = "root";
 
 interface MoveAssetProps {
   readonly asset: Asset;
-  readonly contents: AssetContents | undefined;
   onClose(): void;
 }
 
-export function MoveAsset({ asset, contents, onClose }: MoveAssetProps) {
+export function MoveAsset({ asset, onClose }: MoveAssetProps) {
   const project = useProject();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState<string>();
@@ -35,19 +30,19 @@ export function MoveAsset({ asset, contents, onClose }: MoveAssetProps) {
     await patchAssetsByAssetId(project, asset.id, { parentId });
     onClose();
   });
-  const below = contents?.assets ?? 0;
+  const below = useAssetContents(asset.id).data?.assets;
   return (
     <EditDialog
       title={`Move ${asset.name}`}
-      action={below === 0 ? "Move the asset" : `Move ${countText(below + 1)} assets`}
+      action={moveLabel(below)}
       isComplete={chosen !== undefined}
       {...{ isPending: move.isPending, problem: move.error, onClose }}
       onSave={() => move.mutate(chosen!)}
     >
-      {below > 0 && (
+      {below !== 0 && (
         <Text size="sm">
-          The {below === 1 ? "asset" : `${countText(below)} assets`} below it will move with it. Groups that
-          are limited to subtrees may see more or less of them afterwards.
+          The {belowText(below)} below it will move with it. Groups that are limited to subtrees may see more
+          or less of them afterwards.
         </Text>
       )}
       <TextInput
@@ -70,6 +65,11 @@ export function MoveAsset({ asset, contents, onClose }: MoveAssetProps) {
       </Radio.Group>
     </EditDialog>
   );
+}
+
+function moveLabel(below: number | undefined): string {
+  if (below === undefined) return "Move";
+  return below === 0 ? "Move the asset" : `Move ${countText(below + 1)} assets`;
 }
 
 /** The assets that match, without the asset itself, its subtree and its present parent. */
