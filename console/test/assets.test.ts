@@ -237,6 +237,26 @@ describe("the page of an asset", () => {
     await console.release(page);
   });
 
+  it("keeps what its form does not change, also what another person changed meanwhile", async () => {
+    const metadata = { material: "steel" };
+    const drum = { name: "Drum", description: " For mixing ", source: "SAP", metadata };
+    const { items } = await post("/assets", { items: [{ ...drum, parentId: ids["Plant"] }] });
+    const path = `/assets/${items[0]!["id"]}`;
+    const page = await console.open({ path });
+    await choose(page, "Drum", "Edit");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Id in the source").fill(" 4711 ");
+    const other = { source: "PI", metadata: { set: { ...metadata, vendor: "ABB" } } };
+    await console.server.ask.v06(`PATCH ${path}`, other);
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const [saved] = (await console.server.ask.v06(`GET ${path}`)).items;
+    const { description, source, sourceId } = saved!;
+    assert.deepEqual([description, source, sourceId], [" For mixing ", "PI", "4711"]);
+    assert.deepEqual(saved!["metadata"], { ...metadata, vendor: "ABB" });
+    await console.release(page);
+  });
+
   it("is not deleted before the assets below it are counted", async () => {
     await add([{ name: "Silo", parentId: ids["Plant"] }]);
     await add([{ name: "Hopper", parentId: ids["Silo"] }]);

@@ -260,6 +260,24 @@ describe("the page of a series", () => {
     await console.release(page);
   });
 
+  it("keeps what another person changed while its form was open, also if the page has read it", async () => {
+    const id = ids.get("23-FT-1002");
+    const page = await console.open({ path: pageOf("23-FT-1002") });
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Description").fill("Flow of the feed");
+    await console.server.ask.v06(`PATCH /timeseries/${id}`, { unit: "l/s" });
+    // A minute later, the window comes to the front.
+    await page.clock.setFixedTime(Date.now() + minuteMs);
+    await page.evaluate(`window.dispatchEvent(new Event("visibilitychange"))`);
+    await page.getByText("l/s", { exact: true }).first().waitFor();
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const [saved] = (await console.server.ask.v06(`GET /timeseries/${id}`)).items;
+    assert.deepEqual([saved!["description"], saved!["unit"]], ["Flow of the feed", "l/s"]);
+    // The window is not released: its clock is ahead.
+  });
+
   it("loses the points of a range after a count of them, and no others", async () => {
     const page = await console.open({ path: pageOf("24-HS-1") });
     await page.getByRole("button", { name: "More actions" }).click();

@@ -10,13 +10,14 @@ import {
   postAssetsDelete,
 } from "../../api/generated.ts";
 import { countText } from "../../lib/format.ts";
+import { changedFields } from "../../lib/record-change.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { Confirm } from "../../ui/confirm.tsx";
 import { Failure } from "../../ui/page-states.tsx";
 import { RecordMenu } from "../../ui/record-menu.tsx";
 import { belowText, useAssetContents } from "./asset-contents.ts";
-import { type AssetFields, AssetForm } from "./asset-form.tsx";
+import { type AssetFields, AssetForm, assetFieldsOf } from "./asset-form.tsx";
 import { MoveAsset } from "./move-asset.tsx";
 import { NewAssetButton } from "./new-asset.tsx";
 import { useAssetChange } from "./use-asset-change.ts";
@@ -45,22 +46,12 @@ export function AssetActions({ asset }: { asset: Asset }) {
 
 function EditAsset({ asset, onClose }: { asset: Asset; onClose(): void }) {
   const project = useProject();
-  const edit = useAssetChange(async ({ name, metadata, ...texts }: AssetFields) => {
-    const textOf = (field: keyof typeof texts) => {
-      const text = texts[field];
-      return text === undefined ? { setNull: true } : { set: text };
-    };
-    await patchAssetsByAssetId(project, asset.id, {
-      name: { set: name },
-      metadata: { set: metadata },
-      ...{ description: textOf("description"), externalId: textOf("externalId") },
-      ...{ source: textOf("source"), sourceId: textOf("sourceId") },
-    });
+  const [opened] = useState(() => assetFieldsOf(asset));
+  const edit = useAssetChange(async (fields: AssetFields) => {
+    await patchAssetsByAssetId(project, asset.id, changedFields(opened, fields));
     onClose();
   });
-  return (
-    <AssetForm title={`Edit ${asset.name}`} action="Save" asset={asset} change={edit} onClose={onClose} />
-  );
+  return <AssetForm title={`Edit ${asset.name}`} action="Save" {...{ opened, change: edit, onClose }} />;
 }
 
 /** Its button has the number of assets that it deletes, and is disabled until they are counted. */

@@ -6,20 +6,16 @@ import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { MetadataFields, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
 import type { AssetMutation } from "./use-asset-change.ts";
 
-/** The fields of the form; without a text, a field is absent. */
-export interface AssetFields {
-  readonly name: string;
-  readonly description?: string;
-  readonly externalId?: string;
-  readonly source?: string;
-  readonly sourceId?: string;
+/** The fields of the form; one without a value is empty. */
+export type AssetFields = Readonly<Record<TextField, string>> & {
   readonly metadata: Record<string, string>;
-}
+};
 
 interface AssetFormProps {
   readonly title: string;
   readonly action: string;
-  readonly asset?: Asset;
+  /** The fields as the form begins. */
+  readonly opened: AssetFields;
   readonly change: AssetMutation<AssetFields>;
   onClose(): void;
 }
@@ -32,22 +28,25 @@ const textFields = [
 
 type TextField = "name" | "description" | (typeof textFields)[number]["field"];
 
-const textsOf = (asset: Asset | undefined): Record<TextField, string> => ({
-  name: asset?.name ?? "",
-  description: asset?.description ?? "",
-  externalId: asset?.externalId ?? "",
-  source: asset?.source ?? "",
-  sourceId: asset?.sourceId ?? "",
-});
+export const emptyAsset: AssetFields = {
+  ...{ name: "", description: "", externalId: "", source: "", sourceId: "" },
+  metadata: {},
+};
 
-export function AssetForm({ title, action, asset, change, onClose }: AssetFormProps) {
-  const [texts, setTexts] = useState(() => textsOf(asset));
-  const [pairs, setPairs] = useState(() => pairsOf(asset?.metadata));
+export function assetFieldsOf(asset: Asset): AssetFields {
+  const { name, description = "", externalId = "", source = "", sourceId = "", metadata } = asset;
+  return { name, description, externalId, source, sourceId, metadata };
+}
+
+export function AssetForm({ title, action, opened, change, onClose }: AssetFormProps) {
+  const { metadata, ...openedTexts } = opened;
+  const [texts, setTexts] = useState(openedTexts);
+  const [pairs, setPairs] = useState(() => pairsOf(metadata));
+  /** Without spaces at the ends of what was typed; the other fields stay as they are. */
   const save = () => {
-    const filled = Object.entries(texts).flatMap(([field, text]) =>
-      text.trim() === "" ? [] : [[field, text.trim()]],
-    );
-    change.mutate({ name: texts.name, ...Object.fromEntries(filled), metadata: metadataOf(pairs) });
+    const typed = Object.entries(texts).filter(([field, text]) => text !== openedTexts[field as TextField]);
+    const trimmed = typed.map(([field, text]) => [field, text.trim()]);
+    change.mutate({ ...openedTexts, ...Object.fromEntries(trimmed), metadata: metadataOf(pairs) });
   };
   const text = (field: TextField) => ({
     value: texts[field],

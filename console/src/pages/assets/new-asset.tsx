@@ -6,7 +6,7 @@ import { useState } from "react";
 import { type Asset, postAssets } from "../../api/generated.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
-import { type AssetFields, AssetForm } from "./asset-form.tsx";
+import { type AssetFields, AssetForm, emptyAsset } from "./asset-form.tsx";
 import { useAssetChange } from "./use-asset-change.ts";
 
 export function NewAssetButton({ parent }: { parent?: Asset }) {
@@ -30,8 +30,9 @@ export function NewAssetButton({ parent }: { parent?: Asset }) {
 function NewAsset({ parent, onClose }: { parent: Asset | undefined; onClose(): void }) {
   const project = useProject();
   const navigate = useNavigate();
-  const create = useAssetChange(async (fields: AssetFields) => {
-    const item = { ...fields, ...(parent && { parentId: parent.id }) };
+  const create = useAssetChange(async ({ name, metadata, ...texts }: AssetFields) => {
+    const filled = Object.entries(texts).filter(([, text]) => text !== "");
+    const item = { name, metadata, ...Object.fromEntries(filled), ...(parent && { parentId: parent.id }) };
     const { data } = await postAssets(project, { items: [item] });
     onClose();
     void navigate({ to: "/assets/$id", params: { id: data.items[0]!.id } });
@@ -40,6 +41,7 @@ function NewAsset({ parent, onClose }: { parent: Asset | undefined; onClose(): v
     <AssetForm
       title={parent ? `New asset below ${parent.name}` : "New asset"}
       action="Create the asset"
+      opened={emptyAsset}
       change={create}
       onClose={onClose}
     />

@@ -5,6 +5,7 @@ import { useMutation } from "@tanstack/react-query";
 import { type ChangeEvent, useState } from "react";
 import { type Event, type NewEvent, patchEventsByEventId, postEvents } from "../../api/generated.ts";
 import { localTimeMs, localTimeText } from "../../lib/local-time.ts";
+import { changedFields } from "../../lib/record-change.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
@@ -19,11 +20,12 @@ interface EventFormProps {
 
 export function EventForm({ event, onSaved, onClose }: EventFormProps) {
   const project = useProject();
-  const [fields, setFields] = useState<Fields>(() => fieldsOf(event));
+  const [opened] = useState(() => fieldsOf(event));
+  const [fields, setFields] = useState(opened);
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const { data } = event
-        ? await patchEventsByEventId(project, event.id, changeOf(event, fields))
+        ? await patchEventsByEventId(project, event.id, changedFields(recordOf(opened), recordOf(fields)))
         : await postEvents(project, { items: [newEventOf(fields)] });
       return data.items[0]!;
     },
@@ -121,33 +123,14 @@ function fieldsOf(event: Event | undefined): Fields {
   };
 }
 
+/** The times of the fields have no milliseconds: those of an event stay unless its time is changed. */
+const recordOf = ({ start, end, assetIds, pairs, ...texts }: Fields) => ({
+  ...texts,
+  ...{ startTime: localTimeMs(start), endTime: localTimeMs(end) },
+  ...{ assetIds: [...assetIds], metadata: metadataOf(pairs) },
+});
+
 function newEventOf(fields: Fields): NewEvent {
-  const texts = textFields.filter((field) => fields[field] !== "").map((field) => [field, fields[field]]);
-  return {
-    ...Object.fromEntries(texts),
-    startTime: localTimeMs(fields.start),
-    endTime: localTimeMs(fields.end),
-    assetIds: [...fields.assetIds],
-    metadata: metadataOf(fields.pairs),
-  };
-}
-
-type Change = Parameters<typeof patchEventsByEventId>[2];
-
-/** Only the fields that were changed, so that changes of other people and milliseconds of times stay. */
-function changeOf(event: Event, fields: Fields): Change {
-  const before = fieldsOf(event);
-  const texts = textFields
-    .filter((field) => fields[field] !== before[field])
-    .map((field) => [field, fields[field] === "" ? { setNull: true } : { set: fields[field] }]);
-  const time = (text: string | null) => (text === null ? { setNull: true } : { set: localTimeMs(text)! });
-  const metadata = metadataOf(fields.pairs);
-  const isSameMetadata = JSON.stringify(metadata) === JSON.stringify(event.metadata);
-  return {
-    ...Object.fromEntries(texts),
-    ...(fields.start !== before.start && { startTime: time(fields.start) }),
-    ...(fields.end !== before.end && { endTime: time(fields.end) }),
-    ...(fields.assetIds.join() !== before.assetIds.join() && { assetIds: { set: [...fields.assetIds] } }),
-    ...(!isSameMetadata && { metadata: { set: metadata } }),
-  };
+  const empty = textFields.filter((field) => fields[field] === "").map((field) => [field, undefined]);
+  return { ...recordOf(fields), ...Object.fromEntries(empty) };
 }

@@ -3,6 +3,7 @@ import { Autocomplete, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type ChangeEvent, useState } from "react";
 import { type File, patchFilesByFileId } from "../../api/generated.ts";
+import { changedFields } from "../../lib/record-change.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
@@ -17,9 +18,10 @@ interface FileFormProps {
 
 export function FileForm({ file, onSaved, onClose }: FileFormProps) {
   const project = useProject();
-  const [fields, setFields] = useState<Fields>(() => fieldsOf(file));
+  const [opened] = useState(() => fieldsOf(file));
+  const [fields, setFields] = useState(opened);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => patchFilesByFileId(project, file.id, changeOf(file, fields)),
+    mutationFn: () => patchFilesByFileId(project, file.id, changedFields(recordOf(opened), recordOf(fields))),
     onSuccess: onSaved,
   });
   return (
@@ -85,20 +87,7 @@ function fieldsOf(file: File): Fields {
   };
 }
 
-type Change = Parameters<typeof patchFilesByFileId>[2];
-
-/** Only the fields that were changed, so that changes of other people stay. */
-function changeOf(file: File, fields: Fields): Change {
-  const before = fieldsOf(file);
-  const texts = optionalTexts
-    .filter((field) => fields[field] !== before[field])
-    .map((field) => [field, fields[field] === "" ? { setNull: true } : { set: fields[field] }]);
-  const metadata = metadataOf(fields.pairs);
-  const isSameMetadata = JSON.stringify(metadata) === JSON.stringify(file.metadata);
-  return {
-    ...Object.fromEntries(texts),
-    ...(fields.fileName !== before.fileName && { fileName: { set: fields.fileName } }),
-    ...(fields.assetIds.join() !== before.assetIds.join() && { assetIds: { set: [...fields.assetIds] } }),
-    ...(!isSameMetadata && { metadata: { set: metadata } }),
-  };
-}
+const recordOf = ({ assetIds, pairs, ...texts }: Fields) => ({
+  ...texts,
+  ...{ assetIds: [...assetIds], metadata: metadataOf(pairs) },
+});

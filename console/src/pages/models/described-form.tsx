@@ -1,6 +1,7 @@
 // Edits the shared members of models and versions: description and metadata; new ones also have a name.
 import { Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { changedFields, type RecordChange } from "../../lib/record-change.ts";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
 import { MetadataFields, type MetadataPair, metadataOf, pairsOf } from "../../ui/metadata-fields.tsx";
 import { useModelsChange } from "./models-data.ts";
@@ -53,26 +54,24 @@ interface Described {
   readonly metadata: object;
 }
 
-interface DescribedChange {
-  readonly description?: { set: string } | { setNull: true };
-  readonly metadata?: { set: Record<string, string> };
-}
+const contentOf = ({ description, pairs }: DescribedFields) => ({ description, metadata: metadataOf(pairs) });
 
 interface EditDescribedProps {
   readonly title: string;
   readonly record: Described;
-  save(change: DescribedChange): Promise<unknown>;
+  save(change: RecordChange<ReturnType<typeof contentOf>>): Promise<unknown>;
   onClose(): void;
 }
 
 export function EditDescribed({ title, record, save, onClose }: EditDescribedProps) {
-  const [fields, setFields] = useState<DescribedFields>({
+  const [opened] = useState<DescribedFields>(() => ({
     ...newDescribed,
     description: record.description ?? "",
     pairs: pairsOf(record.metadata as Record<string, string>),
-  });
+  }));
+  const [fields, setFields] = useState(opened);
   const { mutate, isPending, error } = useModelsChange(async () => {
-    await save(changeOf(record, fields));
+    await save(changedFields(contentOf(opened), contentOf(fields)));
     onClose();
   });
   return (
@@ -80,15 +79,4 @@ export function EditDescribed({ title, record, save, onClose }: EditDescribedPro
       <DescribedInputs fields={fields} isNew={false} onChange={(part) => setFields({ ...fields, ...part })} />
     </EditDialog>
   );
-}
-
-/** Only the fields that were changed, so that changes of other people stay. */
-function changeOf(record: Described, { description, pairs }: DescribedFields): DescribedChange {
-  const metadata = metadataOf(pairs);
-  return {
-    ...(description !== (record.description ?? "") && {
-      description: description === "" ? { setNull: true } : { set: description },
-    }),
-    ...(JSON.stringify(metadata) !== JSON.stringify(record.metadata) && { metadata: { set: metadata } }),
-  };
 }

@@ -8,6 +8,7 @@ import {
   patchSequencesBySequenceId,
   type Sequence,
 } from "../../api/generated.ts";
+import { changedFields } from "../../lib/record-change.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { Confirm } from "../../ui/confirm.tsx";
@@ -53,25 +54,19 @@ interface DialogProps {
   onClose(): void;
 }
 
-const textFields = ["name", "externalId", "description"] as const;
-type TextField = (typeof textFields)[number];
+type TextField = "name" | "externalId" | "description";
 
 function SequenceForm({ sequence, onClose }: DialogProps) {
   const project = useProject();
-  const [texts, setTexts] = useState<Readonly<Record<TextField, string>>>(() => textsOf(sequence));
-  const [assetId, setAssetId] = useState(sequence.assetId);
-  const [pairs, setPairs] = useState(() => pairsOf(sequence.metadata));
-  const change = useSequenceChange(
-    () =>
-      patchSequencesBySequenceId(project, sequence.id, {
-        ...changedTexts(textsOf(sequence), texts),
-        ...(assetId !== sequence.assetId && {
-          assetId: assetId === undefined ? { setNull: true } : { set: assetId },
-        }),
-        ...changedMetadata(sequence.metadata, metadataOf(pairs)),
-      }),
-    onClose,
-  );
+  const [opened] = useState(sequence);
+  const [texts, setTexts] = useState(() => textsOf(opened));
+  const [assetId, setAssetId] = useState(opened.assetId);
+  const [pairs, setPairs] = useState(() => pairsOf(opened.metadata));
+  const change = useSequenceChange(() => {
+    const before = { ...textsOf(opened), assetId: opened.assetId, metadata: opened.metadata };
+    const after = { ...texts, assetId, metadata: metadataOf(pairs) };
+    return patchSequencesBySequenceId(project, sequence.id, changedFields(before, after));
+  }, onClose);
   const text = (field: TextField) => ({
     value: texts[field],
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
@@ -109,21 +104,6 @@ const textsOf = (sequence: Sequence): Record<TextField, string> => ({
   ...{ name: sequence.name ?? "", externalId: sequence.externalId ?? "" },
   description: sequence.description ?? "",
 });
-
-type Texts = Readonly<Record<TextField, string>>;
-
-/** Only the fields that were changed, so that changes of other people stay. */
-const changedTexts = (before: Texts, after: Texts) =>
-  Object.fromEntries(
-    textFields
-      .filter((field) => after[field] !== before[field])
-      .map((field) => [field, after[field] === "" ? { setNull: true } : { set: after[field] }]),
-  );
-
-type Metadata = Readonly<Record<string, string>>;
-
-const changedMetadata = (before: Metadata, after: Record<string, string>) =>
-  JSON.stringify(before) === JSON.stringify(after) ? {} : { metadata: { set: after } };
 
 /** After the deletion, the page of its asset is open. */
 function DeleteSequence({ sequence, onClose }: DialogProps) {

@@ -3,6 +3,7 @@ import { Group, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type ChangeEvent, useState } from "react";
 import { patchTimeseriesBySeries, type TimeSeries } from "../../api/generated.ts";
+import { changedFields } from "../../lib/record-change.ts";
 import { useProject } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
@@ -14,15 +15,15 @@ interface SeriesFormProps {
   onClose(): void;
 }
 
-type Change = Parameters<typeof patchTimeseriesBySeries>[2];
-
-const changedText = (text: string) => (text === "" ? { setNull: true } : { set: text });
-
 export function SeriesForm({ series, onSaved, onClose }: SeriesFormProps) {
   const project = useProject();
-  const [fields, setFields] = useState<Fields>(() => fieldsOf(series));
+  const [opened] = useState(() => fieldsOf(series));
+  const [fields, setFields] = useState(opened);
   const { mutate, isPending, error } = useMutation({
-    mutationFn: () => patchTimeseriesBySeries(project, series.id, changeOf(series, fields)),
+    mutationFn: () => {
+      const change = changedFields(recordOf(opened), recordOf(fields));
+      return patchTimeseriesBySeries(project, series.id, change);
+    },
     onSuccess: onSaved,
   });
   return (
@@ -86,20 +87,7 @@ const fieldsOf = (series: TimeSeries): Fields => ({
   pairs: pairsOf(series.metadata),
 });
 
-/** Only the fields that were changed, so that changes of other people stay. */
-function changeOf(series: TimeSeries, { name, assets, pairs, ...texts }: Fields): Change {
-  const changed = (["description", "unit", "externalId"] as const)
-    .filter((field) => texts[field] !== (series[field] ?? ""))
-    .map((field) => [field, changedText(texts[field])]);
-  const metadata = metadataOf(pairs);
-  const isSame = JSON.stringify(metadata) === JSON.stringify(series.metadata ?? {});
-  const [assetId] = assets;
-  return {
-    ...Object.fromEntries(changed),
-    ...(name !== series.name && { name: { set: name } }),
-    ...(assetId !== series.assetId && {
-      assetId: assetId === undefined ? { setNull: true } : { set: assetId },
-    }),
-    ...(!isSame && { metadata: { set: metadata } }),
-  };
-}
+const recordOf = ({ assets: [assetId], pairs, ...texts }: Fields) => ({
+  ...texts,
+  ...{ assetId, metadata: metadataOf(pairs) },
+});
