@@ -257,6 +257,39 @@ describe("the page of an asset", () => {
     await console.release(page);
   });
 
+  it("moves below a parent that is in sight, and to none that was chosen in an earlier search", async () => {
+    await add(["Crate", "Area 1", "Area 2"].map((name) => ({ name, parentId: ids["Plant"] })));
+    const page = await console.open({ path: `/assets/${ids["Crate"]}` });
+    await choose(page, "Crate", "Move");
+    const dialog = page.getByRole("dialog");
+    const parent = dialog.getByRole("textbox", { name: "New parent" });
+    const button = dialog.getByRole("button", { name: "Move the asset" });
+    await parent.fill("Area 1");
+    await dialog.getByRole("radio", { name: "Area 1" }).click();
+    assert.equal(await button.isEnabled(), true);
+    await parent.fill("Area 2");
+    await dialog.getByRole("radio", { name: "Area 2" }).waitFor();
+    assert.equal(await button.isDisabled(), true);
+    await parent.press("Enter");
+    const message = "The index of names is being built";
+    const searches = /\/assets\/search\?/;
+    await page.route(searches, (route) =>
+      route.fulfill({ status: 500, json: { error: { code: 500, message } } }),
+    );
+    await parent.fill("Area");
+    await dialog.getByRole("alert").getByText(message).waitFor();
+    await page.unroute(searches);
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.getByRole("radio", { name: "Area 1" }).waitFor();
+    const [crate] = (await console.server.ask.v06(`GET /assets/${ids["Crate"]}`)).items;
+    assert.equal(crate!["parentId"], ids["Plant"]);
+    await dialog.getByRole("radio", { name: "Area 2" }).click();
+    await parent.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("navigation", { name: "Path of the asset" }).getByText("Area 2").waitFor();
+    await console.release(page);
+  });
+
   it("is not deleted before the assets below it are counted", async () => {
     await add([{ name: "Silo", parentId: ids["Plant"] }]);
     await add([{ name: "Hopper", parentId: ids["Silo"] }]);

@@ -8,6 +8,7 @@ import { type Asset, getAssetsSearch, patchAssetsByAssetId } from "../../api/gen
 import { countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
+import { Failure } from "../../ui/page-states.tsx";
 import { belowText, useAssetContents } from "./asset-contents.ts";
 import { useAssetChange } from "./use-asset-change.ts";
 
@@ -24,9 +25,11 @@ export function MoveAsset({ asset, onClose }: MoveAssetProps) {
   const project = useProject();
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState<string>();
-  const hits = useTargets(asset, text);
-  const move = useAssetChange(async (target: string) => {
-    const parentId = target === root ? { setNull: true } : { set: Number(target) };
+  const { hits, problem: searchProblem, retry } = useTargets(asset, text);
+  // A hit of an earlier search is not in sight, so it is not chosen either.
+  const target = chosen === root || hits.some(({ id }) => String(id) === chosen) ? chosen : undefined;
+  const move = useAssetChange(async (to: string) => {
+    const parentId = to === root ? { setNull: true } : { set: Number(to) };
     await patchAssetsByAssetId(project, asset.id, { parentId });
     onClose();
   });
@@ -35,9 +38,9 @@ export function MoveAsset({ asset, onClose }: MoveAssetProps) {
     <EditDialog
       title={`Move ${asset.name}`}
       action={moveLabel(below)}
-      isComplete={chosen !== undefined}
+      isComplete={target !== undefined}
       {...{ isPending: move.isPending, problem: move.error, onClose }}
-      onSave={() => move.mutate(chosen!)}
+      onSave={() => move.mutate(target!)}
     >
       {below !== 0 && (
         <Text size="sm">
@@ -50,10 +53,14 @@ export function MoveAsset({ asset, onClose }: MoveAssetProps) {
         placeholder="Words of its name or description"
         leftSection={<Search size={15} aria-hidden />}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => {
+          setText(event.currentTarget.value);
+          setChosen(undefined);
+        }}
         data-autofocus
       />
-      <Radio.Group aria-label="New parent" value={chosen ?? null} onChange={setChosen}>
+      {searchProblem && <Failure problem={searchProblem} onRetry={retry} />}
+      <Radio.Group aria-label="New parent" value={target ?? null} onChange={setChosen}>
         <Stack gap={8}>
           {hits.map(({ id, name, description }) => (
             <Radio key={id} value={String(id)} label={name} description={description} size="sm" />
@@ -73,16 +80,20 @@ function moveLabel(below: number | undefined): string {
 }
 
 /** The assets that match, without the asset itself, its subtree and its present parent. */
-function useTargets(asset: Asset, text: string): readonly Asset[] {
+function useTargets(asset: Asset, text: string) {
   const project = useProject();
   const [query] = useDebouncedValue(text.trim(), typingPauseMs);
-  const { data = [] } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: ["assets", project, "targets", query],
     enabled: query !== "",
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) =>
       (await getAssetsSearch(project, { query, limit: hitsMax }, { signal })).data.items,
   });
-  if (query === "") return [];
-  return data.filter(({ id, path }) => !path.includes(asset.id) && id !== asset.parentId);
+  const found = query !== "" && data ? data : [];
+  return {
+    hits: found.filter(({ id, path }) => !path.includes(asset.id) && id !== asset.parentId),
+    problem: error,
+    retry: () => void refetch(),
+  };
 }
