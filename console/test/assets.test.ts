@@ -176,6 +176,34 @@ describe("the page of an asset", () => {
     await console.release(page);
   });
 
+  it("shows the latest value of each of more than a hundred series, and counts no points", async () => {
+    await add([{ name: "Furnace", parentId: ids["Plant"] }]);
+    const names = Array.from({ length: 120 }, (_, at) => `Furnace.temperature-${at}`);
+    const ofFurnace = { assetId: ids["Furnace"], unit: "degC" };
+    await post("/timeseries", { items: names.map((name) => ({ name, ...ofFurnace })) });
+    const datapoints = [{ timestamp: Date.now() - 60_000, value: 21.5 }];
+    await post("/timeseries/data", { items: names.map((name) => ({ name, datapoints })) });
+    const page = await console.open({ path: "/" });
+    const requests: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    await page.goto(`${console.server.baseUrl}/assets/${ids["Furnace"]}`);
+    const series = page.getByRole("region", { name: "Series" });
+    for (const count of [25, 50, 75, 100]) {
+      await series
+        .getByRole("checkbox")
+        .nth(count - 1)
+        .waitFor();
+      await series.getByRole("button", { name: "Show more" }).click();
+    }
+    await series.getByText("21.5 degC").nth(119).waitFor();
+    await series
+      .getByRole("img", { name: /over the last day$/ })
+      .nth(119)
+      .waitFor();
+    assert.equal(requests.filter((url) => url.includes("/data/count")).length, 0);
+    await console.release(page);
+  });
+
   it("shows the raw rows that name it, of linked tables only, and says what it searched", async () => {
     const assetIds = [ids["Unit 1"]];
     const items = ["parts", "long"].map((tableName) => ({ tableName, assetIds }));

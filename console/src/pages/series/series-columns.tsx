@@ -13,6 +13,7 @@ import { isStale, type ValuesInView } from "./values-in-view.ts";
 
 export const seriesColumns = (
   values: ValuesInView,
+  counts: ReadonlyMap<number, number>,
   nowMs: number,
   selection: SeriesSelection,
 ): readonly TableColumn<TimeSeries>[] => [
@@ -29,7 +30,7 @@ export const seriesColumns = (
   {
     ...{ key: "points", label: "Points", width: "100px", isOptional: true, isNumeric: true },
     cell: ({ id }) => {
-      const count = values.counts.get(id);
+      const count = counts.get(id);
       return count === undefined ? "" : countText(count);
     },
   },

@@ -22,7 +22,7 @@ import { type SeriesSearch, seriesKinds } from "./search.ts";
 import classes from "./series.module.css";
 import { seriesColumns } from "./series-columns.tsx";
 import { allSeries, kindOf, requestOf, useSeriesList } from "./series-list.ts";
-import { useValuesInView } from "./values-in-view.ts";
+import { useCountsInView, useValuesInView } from "./values-in-view.ts";
 
 const typingPauseMs = 200;
 const rowHeight = 46;
@@ -97,12 +97,13 @@ function SeriesTable({ rows, loadMore, isLoadingMore, search }: SeriesTableProps
   const [inView, setInView] = useState<readonly TimeSeries[]>([]);
   const selection = useSeriesSelection();
   const values = useValuesInView(inView);
+  const counts = useCountsInView(inView);
   const nowMs = useNow(1_000);
   return (
     <>
       <VirtualTable
         label="Series"
-        columns={seriesColumns(values, nowMs, selection)}
+        columns={seriesColumns(values, counts, nowMs, selection)}
         rows={rows}
         rowKey={({ id }) => id}
         rowHeight={rowHeight}

@@ -1,5 +1,5 @@
 // The latest values, the last day and the numbers of points of the series in view. One request reads the
-// latest values of all of them, and one the last day.
+// latest values of up to a hundred of them, and one the last day.
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import {
@@ -36,8 +36,6 @@ export interface ValuesInView {
   readonly latest: ReadonlyMap<number, Datapoint | null>;
   /** By id; series of strings have none. */
   readonly day: ReadonlyMap<number, DayOfSeries>;
-  /** The numbers of all points by id, absent while it is not known. */
-  readonly counts: ReadonlyMap<number, number>;
   /** Why the latest values could not be read. */
   readonly problem: unknown;
 }
@@ -45,19 +43,14 @@ export interface ValuesInView {
 export function useValuesInView(rows: readonly TimeSeries[]): ValuesInView {
   const project = useProject();
   const [settled] = useDebouncedValue(rows, scrollPauseMs);
-  const inView = settled.slice(0, seriesMax);
-  const all = inView.map(({ id }) => id);
-  const numeric = inView.filter(({ isString }) => !isString).map(({ id }) => id);
+  const all = settled.map(({ id }) => id);
+  const numeric = settled.filter(({ isString }) => !isString).map(({ id }) => id);
   const latest = useQuery({
     queryKey: ["series values", project, "latest", all],
     enabled: all.length > 0,
     placeholderData: keepPreviousData,
     refetchInterval: latestEveryMs,
-    queryFn: async ({ signal }) => {
-      const items = all.map((id) => ({ id }));
-      const { data } = await postTimeseriesLatest(project, { items }, { signal });
-      return new Map(all.map((id, i) => [id, data.items[i]?.datapoints[0] ?? null]));
-    },
+    queryFn: ({ signal }) => inGroups(all, (ids) => readLatest(project, ids, signal)),
   });
   const day = useQuery({
     queryKey: ["series values", project, "day", numeric],
@@ -65,17 +58,17 @@ export function useValuesInView(rows: readonly TimeSeries[]): ValuesInView {
     placeholderData: keepPreviousData,
     refetchInterval: dayEveryMs,
     staleTime: dayEveryMs,
-    queryFn: ({ signal }) => readDay(project, numeric, signal),
+    queryFn: ({ signal }) => inGroups(numeric, (ids) => readDay(project, ids, signal)),
   });
-  return {
-    ...{ latest: latest.data ?? new Map(), day: day.data ?? new Map(), counts: useCounts(project, all) },
-    problem: latest.error,
-  };
+  return { latest: latest.data ?? new Map(), day: day.data ?? new Map(), problem: latest.error };
 }
 
-function useCounts(project: string, ids: readonly number[]): ReadonlyMap<number, number> {
+/** The numbers of all points by id, absent while it is not known. Each series takes a request. */
+export function useCountsInView(rows: readonly TimeSeries[]): ReadonlyMap<number, number> {
+  const project = useProject();
+  const [settled] = useDebouncedValue(rows, scrollPauseMs);
   return useQueries({
-    queries: ids.map((id) => ({
+    queries: settled.map(({ id }) => ({
       queryKey: ["series values", project, "count", id],
       staleTime: countsEveryMs,
       refetchInterval: countsEveryMs,
@@ -91,6 +84,21 @@ function useCounts(project: string, ids: readonly number[]): ReadonlyMap<number,
 const countsOf = (results: readonly { readonly data: readonly [number, number] | undefined }[]) =>
   new Map(results.flatMap(({ data }) => (data ? [data] : [])));
 
+/** Reads values by id, in requests of at most `seriesMax` series. */
+async function inGroups<Value>(
+  ids: readonly number[],
+  read: (ids: readonly number[]) => Promise<readonly (readonly [id: number, value: Value])[]>,
+): Promise<ReadonlyMap<number, Value>> {
+  const groups: (readonly number[])[] = [];
+  for (let from = 0; from < ids.length; from += seriesMax) groups.push(ids.slice(from, from + seriesMax));
+  return new Map((await Promise.all(groups.map(read))).flat());
+}
+
+async function readLatest(project: string, ids: readonly number[], signal: AbortSignal) {
+  const { data } = await postTimeseriesLatest(project, { items: ids.map((id) => ({ id })) }, { signal });
+  return ids.map((id, i) => [id, data.items[i]?.datapoints[0] ?? null] as const);
+}
+
 async function readDay(project: string, ids: readonly number[], signal: AbortSignal) {
   const endMs = Math.ceil(Date.now() / bucketMs) * bucketMs;
   const startMs = endMs - dayMs;
@@ -100,16 +108,14 @@ async function readDay(project: string, ids: readonly number[], signal: AbortSig
     ...{ granularity: `${bucketMs / 60_000}m`, limit: dayMs / bucketMs },
   };
   const { data } = await postTimeseriesDataquery(project, body, {}, { signal });
-  return new Map(
-    ids.map((id, i) => {
-      const buckets = (data.items[i]?.datapoints ?? []) as readonly AggregateDatapoint[];
-      const points = buckets.flatMap(({ timestamp, average }) =>
-        average === undefined ? [] : [{ timeMs: timestamp, value: average }],
-      );
-      const count = buckets.reduce((sum, bucket) => sum + (bucket.count ?? 0), 0);
-      return [id, { startMs, endMs, bucketMs, points, count }] as const;
-    }),
-  );
+  return ids.map((id, i) => {
+    const buckets = (data.items[i]?.datapoints ?? []) as readonly AggregateDatapoint[];
+    const points = buckets.flatMap(({ timestamp, average }) =>
+      average === undefined ? [] : [{ timeMs: timestamp, value: average }],
+    );
+    const count = buckets.reduce((sum, bucket) => sum + (bucket.count ?? 0), 0);
+    return [id, { startMs, endMs, bucketMs, points, count }] as const;
+  });
 }
 
 /** Of the usual time between two points; a series that is later than that has stopped. */
