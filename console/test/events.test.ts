@@ -301,6 +301,23 @@ describe("CSV", () => {
     await console.release(page);
   });
 
+  it("has all events that last into the range, also when the list shows a part of them", async () => {
+    const { v06 } = console.server.ask;
+    const lasting = { type: "lasting", startTime: nowMs - 400 * dayMs };
+    const made = await v06("POST /events", { items: Array.from({ length: 600 }, () => lasting) });
+    const page = await console.open({ path: "/events?type=lasting" });
+    await page.getByText("500 and more", { exact: true }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const text = (await (await download.createReadStream()).toArray()).join("");
+    assert.equal(text.trimEnd().split("\r\n").length, 601);
+    assert.equal(await page.getByText("The file ends").count(), 0);
+    await v06("POST /events/delete", { items: idsOf(made) });
+    await console.release(page);
+  });
+
   it("is exported over the filter, and can be imported again", async () => {
     const page = await console.open({ path: "/events?type=trip" });
     await page.getByRole("row", { name: /Pump tripped/ }).waitFor();

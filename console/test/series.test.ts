@@ -190,6 +190,22 @@ describe("the table of series", () => {
     assert.equal(lines[0], "\ufeffid,name,description,unit,kind,assetId,externalId");
     assert.equal(lines.length, 121);
     assert.ok(!text.includes("24-PT-1"));
+    assert.equal(await page.getByText("The file ends").count(), 0);
+    await console.release(page);
+  });
+
+  it("has a message when its CSV may lack rows, as a search returns only so many", async () => {
+    const items = Array.from({ length: 2_001 }, (_, i) => ({ name: `26-BULK-${i}` }));
+    await console.server.ask.v06("POST /timeseries", { items });
+    const page = await console.open({ path: "/series?query=BULK" });
+    await page.getByRole("row", { name: /26-BULK/ }).first().waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "CSV" }).click(),
+    ]);
+    const text = await streamText(await download.createReadStream());
+    assert.equal(text.trimEnd().split("\r\n").length, 2_001);
+    await page.getByText("The file ends after 2\u202f000 rows").waitFor();
     await console.release(page);
   });
 

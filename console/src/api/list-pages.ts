@@ -60,15 +60,15 @@ export const listQuery = <Row>({ queryKey, pageSize, read }: ListQuery<Row>) =>
     getNextPageParam: ({ next }: ListPage<Row>) => next,
   });
 
-/** The rows of all pages, one page after the other. */
+/** All pages, one after the other. */
 export async function* allPages<Row>(
   read: ReadPage<Row>,
   signal: AbortSignal,
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<ListPage<Row>> {
   let position: string | undefined;
   do {
     const page = await read({ position, limit: exportPageSize, signal });
-    yield page.items;
+    yield page;
     position = page.next;
   } while (position !== undefined);
 }

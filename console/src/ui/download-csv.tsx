@@ -1,4 +1,5 @@
-// Downloads a list as CSV: all of its pages, with the number of rows read so far, and a way to cancel.
+// Downloads a list as CSV: all of its pages, with the number of rows read so far, and a way to cancel. A list
+// that a search cuts has a message.
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { Download } from "lucide-react";
@@ -8,11 +9,17 @@ import { csvLine } from "../lib/csv.ts";
 import { countText } from "../lib/format.ts";
 import { saveFile } from "../lib/save.ts";
 
+interface CsvPage<Row> {
+  readonly items: readonly Row[];
+  /** Whether more rows may match than the API returns; no by default. */
+  readonly isCut?: boolean;
+}
+
 interface DownloadCsvProps<Row> {
   /** The name of the file without its ending. */
   readonly name: string;
   readonly header: readonly string[];
-  read(signal: AbortSignal): AsyncGenerator<readonly Row[]>;
+  read(signal: AbortSignal): AsyncGenerator<CsvPage<Row>>;
   cells(row: Row): readonly string[];
 }
 
@@ -25,14 +32,17 @@ export function DownloadCsv<Row>({ name, header, read, cells }: DownloadCsvProps
     running.current = controller;
     const parts = ["\ufeff", csvLine(header)];
     let rows = 0;
+    let isWhole = true;
     setCount(rows);
     try {
-      for await (const page of read(controller.signal)) {
-        parts.push(page.map((row) => csvLine(cells(row))).join(""));
-        rows += page.length;
+      for await (const { items, isCut = false } of read(controller.signal)) {
+        parts.push(items.map((row) => csvLine(cells(row))).join(""));
+        rows += items.length;
+        isWhole &&= !isCut;
         setCount(rows);
       }
       saveFile(`${name}.csv`, parts, "text/csv;charset=utf-8");
+      if (!isWhole) notifications.show({ color: "orange", message: cutText(rows), autoClose: false });
     } catch (problem) {
       if (!controller.signal.aborted) notifications.show({ color: "red", message: messageOf(problem) });
     } finally {
@@ -56,3 +66,6 @@ export function DownloadCsv<Row>({ name, header, read, cells }: DownloadCsvProps
     </Button>
   );
 }
+
+const cutText = (rows: number): string =>
+  `The file ends after ${countText(rows)} rows, although more may match. Narrow the filter to get the rest.`;

@@ -2,7 +2,14 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type Event, getEvents, getEventsSearch } from "../../api/generated.ts";
-import { allPages, cursorPage, listQuery, type ReadPage, searchPage } from "../../api/list-pages.ts";
+import {
+  allPages,
+  cursorPage,
+  type ListPage,
+  listQuery,
+  type ReadPage,
+  searchPage,
+} from "../../api/list-pages.ts";
 import { addressOf } from "../../lib/address.ts";
 import { readLasting } from "../../lib/lasting-events.ts";
 import { filtered, literal } from "../../lib/odata.ts";
@@ -11,6 +18,8 @@ import { useProject } from "../../session/session.ts";
 import type { EventsSearch, TimeRange } from "./search.ts";
 
 const pageSize = 500;
+/** A page of a search has no more. */
+const exportLastingMax = 1_000;
 const refreshMs = 60_000;
 
 type Filter = Pick<EventsSearch, "text" | "type" | "subtype" | "assets">;
@@ -38,11 +47,15 @@ const reader =
   };
 
 /** Events that began before the range and last into it. */
-const lastingInto = (project: string, { startMs, ...filter }: Filter & TimeRange, signal: AbortSignal) =>
+const lastingInto = (
+  project: string,
+  { startMs, ...filter }: Filter & TimeRange,
+  options: { readonly limit: number; readonly signal: AbortSignal },
+) =>
   readLasting(
     project,
     { ...parametersOf(filter), ...(filter.text !== undefined && { description: filter.text }) },
-    { startMs, limit: pageSize, signal },
+    { startMs, ...options },
   );
 
 const filterOf = ({ text, type, subtype, assets }: EventsSearch): Filter => ({ text, type, subtype, assets });
@@ -71,18 +84,18 @@ export function useEventList(search: EventsSearch, range: TimeRange): EventList 
   const lasting = useQuery({
     queryKey: ["events", project, "lasting", filter],
     placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => lastingInto(project, filter, signal),
+    queryFn: ({ signal }) => lastingInto(project, filter, { limit: pageSize, signal }),
   });
   const pages = list.data?.pages;
   const rows = useMemo(() => {
     const begun = pages?.flatMap(({ items }) => items) ?? [];
-    return [...begun, ...(lasting.data ?? [])];
+    return [...begun, ...(lasting.data?.items ?? [])];
   }, [pages, lasting.data]);
   return {
     rows,
     isPending: list.isPending || lasting.isPending,
     error: list.error ?? lasting.error,
-    hasMore: list.hasNextPage || pages?.at(-1)?.isCut === true,
+    hasMore: list.hasNextPage || pages?.at(-1)?.isCut === true || lasting.data?.isCut === true,
     isLoadingMore: list.isFetchingNextPage,
     loadMore: list.hasNextPage ? () => void list.fetchNextPage() : undefined,
     refetch: () => void Promise.all([list.refetch(), lasting.refetch()]),
@@ -94,9 +107,9 @@ export async function* allEvents(
   project: string,
   filter: EventsSearch & TimeRange,
   signal: AbortSignal,
-): AsyncGenerator<readonly Event[]> {
+): AsyncGenerator<Pick<ListPage<Event>, "items" | "isCut">> {
   yield* allPages(reader(project, filter), signal);
-  yield await lastingInto(project, filter, signal);
+  yield await lastingInto(project, filter, { limit: exportLastingMax, signal });
 }
 
 /** The request of the list for other programs. */

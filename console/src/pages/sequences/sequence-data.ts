@@ -91,11 +91,11 @@ export async function* allRows(
   project: string,
   id: number,
   signal: AbortSignal,
-): AsyncGenerator<readonly KeyedRow[]> {
+): AsyncGenerator<{ readonly items: readonly KeyedRow[] }> {
   for (let cursor: string | undefined; ; ) {
     const next = cursor === undefined ? {} : { cursor };
     const page = await readRows(project, id, { ...next, limit: exportPageSize }, signal);
-    yield page.rows;
+    yield { items: page.rows };
     if (page.nextCursor === undefined) return;
     cursor = page.nextCursor;
   }

@@ -81,5 +81,5 @@ async function loadEvents(
     getEventsSearch(project, { ...range, sort: "startTime", dir: "desc" }, { signal }),
     readLasting(project, {}, { startMs, limit: eventsMax, signal }),
   ]);
-  return [...begun.data.items, ...lasting].slice(0, eventsMax);
+  return [...begun.data.items, ...lasting.items].slice(0, eventsMax);
 }
