@@ -115,6 +115,30 @@ describe("the table of series", () => {
     await console.release(page);
   });
 
+  it("shows points of a forecast and points before 1970, and counts them", async () => {
+    const { v06 } = console.server.ask;
+    await v06("POST /timeseries", { items: [{ name: "27-FORECAST" }, { name: "27-ARCHIVE" }] });
+    const ahead = { timestamp: nowMs + 3 * 24 * 60 * minuteMs + 90 * minuteMs, value: 31 };
+    await v06("POST /timeseries/data/27-FORECAST", { items: [ahead] });
+    await v06("POST /timeseries/data/27-ARCHIVE", { items: [{ timestamp: Date.UTC(1965, 0), value: 65 }] });
+    const page = await console.open({ path: "/series?query=27" });
+    const forecast = page.getByRole("row", { name: /27-FORECAST/ });
+    await forecast.getByText("31", { exact: true }).first().waitFor();
+    await forecast
+      .getByText(/^in 3 d 1 h$/)
+      .last()
+      .waitFor();
+    await forecast.getByRole("cell", { name: "1", exact: true }).waitFor();
+    assert.equal(await forecast.getByLabel("Stale").count(), 0);
+    const archive = page.getByRole("row", { name: /27-ARCHIVE/ });
+    await archive
+      .getByText(/^\d+ y( \d+ d)? ago$/)
+      .last()
+      .waitFor();
+    await archive.getByRole("cell", { name: "1", exact: true }).waitFor();
+    await console.release(page);
+  });
+
   it("keeps the focus in the rows by keyboard and by the wheel, also in rows out of the window", async () => {
     const page = await console.open({ path: "/series?query=FT" });
     const hasFocus = (name: string) =>
@@ -198,7 +222,10 @@ describe("the table of series", () => {
     const items = Array.from({ length: 2_001 }, (_, i) => ({ name: `26-BULK-${i}` }));
     await console.server.ask.v06("POST /timeseries", { items });
     const page = await console.open({ path: "/series?query=BULK" });
-    await page.getByRole("row", { name: /26-BULK/ }).first().waitFor();
+    await page
+      .getByRole("row", { name: /26-BULK/ })
+      .first()
+      .waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "CSV" }).click(),

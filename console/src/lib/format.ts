@@ -55,9 +55,14 @@ export function durationText(durationMs: number): string {
   return rest > 0 && next ? `${whole} ${name} ${rest} ${next.name}` : `${whole} ${name}`;
 }
 
-/** The age of a time: `15 s ago`; `now` for the last second, and for times of a clock that is ahead. */
+/** A time that is ahead by no more than this is of a clock that is ahead, and counts as now. */
+const clockAheadMsMax = 60_000;
+
+/** The age of a time: `15 s ago`; `now` for the last second; `in 3 d` for a time in the future. */
 export function ageText(timeMs: number, nowMs: number): string {
-  return nowMs - timeMs < 1_000 ? "now" : `${durationText(nowMs - timeMs)} ago`;
+  const ageMs = nowMs - timeMs;
+  if (ageMs < -clockAheadMsMax) return `in ${durationText(-ageMs)}`;
+  return ageMs < 1_000 ? "now" : `${durationText(ageMs)} ago`;
 }
 
 const sizes = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -12,6 +12,7 @@ import {
 } from "../../api/generated.ts";
 import { useProject } from "../../session/session.ts";
 import type { SparkPoint } from "../../ui/sparkline.tsx";
+import { endOfTimeMs, startOfTimeMs } from "./all-time.ts";
 
 /** The most series of one request. */
 const seriesMax = 100;
@@ -21,6 +22,8 @@ const dayEveryMs = 60_000;
 const countsEveryMs = 60_000;
 const dayMs = 86_400_000;
 const bucketMs = 15 * 60_000;
+/** Without it, the API counts points from 1970 to now: not those of a forecast. */
+const allTime = { start: String(startOfTimeMs), end: String(endOfTimeMs) };
 
 export interface DayOfSeries {
   readonly startMs: number;
@@ -73,7 +76,7 @@ export function useCountsInView(rows: readonly TimeSeries[]): ReadonlyMap<number
       staleTime: countsEveryMs,
       refetchInterval: countsEveryMs,
       queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
-        const { data } = await getTimeseriesByIdDataCount(project, id, {}, { signal });
+        const { data } = await getTimeseriesByIdDataCount(project, id, allTime, { signal });
         return [id, data.items[0]!.count] as const;
       },
     })),
@@ -95,7 +98,8 @@ async function inGroups<Value>(
 }
 
 async function readLatest(project: string, ids: readonly number[], signal: AbortSignal) {
-  const { data } = await postTimeseriesLatest(project, { items: ids.map((id) => ({ id })) }, { signal });
+  const body = { items: ids.map((id) => ({ id })), before: endOfTimeMs };
+  const { data } = await postTimeseriesLatest(project, body, { signal });
   return ids.map((id, i) => [id, data.items[i]?.datapoints[0] ?? null] as const);
 }
 
