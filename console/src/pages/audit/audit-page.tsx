@@ -1,6 +1,5 @@
 // The audit log: callers, operations and results, and whether the log is unchanged.
-import { Button, Select, Text, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Button, Select, Text } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { CircleCheck, ScrollText, Search, TriangleAlert } from "lucide-react";
 import { messageOf } from "../../api/errors.ts";
@@ -8,6 +7,7 @@ import { countOf, countText } from "../../lib/format.ts";
 import { useProject } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
+import { FilterText } from "../../ui/filter-inputs.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { VirtualTable } from "../../ui/virtual-table.tsx";
@@ -17,7 +17,6 @@ import { csvCells, csvHeader } from "./audit-csv.ts";
 import { allRecords, requestOf, useAuditList, useFilter, useVerification } from "./audit-list.ts";
 import { type AuditRange, type AuditSearch, auditKinds, auditRanges, auditResults } from "./search.ts";
 
-const typingPauseMs = 250;
 const rowHeight = 46;
 
 export function AuditPage() {
@@ -109,16 +108,14 @@ function AuditFilters({ search }: { search: AuditSearch }) {
   const navigate = useNavigate({ from: "/audit" });
   const change = (part: Partial<AuditSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
-  const changeText = useDebouncedCallback(change, typingPauseMs);
   return (
     <div className={classes["filters"]} role="search" aria-label="Filter of the audit log">
-      <TextInput
-        key={search.account === undefined ? "no account" : "account"}
+      <FilterText
         aria-label="Account"
         placeholder="Any account"
         leftSection={<Search size={15} aria-hidden />}
-        defaultValue={search.account ?? ""}
-        onChange={({ currentTarget: { value } }) => changeText({ account: value === "" ? undefined : value })}
+        value={search.account}
+        onChange={(account) => change({ account })}
       />
       <Select
         {...{ "aria-label": "Kind", placeholder: "Any kind", clearable: true }}

@@ -1,6 +1,6 @@
 // Events over one filter, as a time line and as a table.
-import { Autocomplete, Button, Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useDisclosure } from "@mantine/hooks";
+import { Button, Select } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { CalendarClock, FileUp, Plus, Search } from "lucide-react";
@@ -12,6 +12,7 @@ import { useProject, useSession } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
+import { FilterText, FilterWord } from "../../ui/filter-inputs.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
@@ -25,7 +26,6 @@ import classes from "./events.module.css";
 import { type EventRange, type EventsSearch, eventRanges, rangeOf, type TimeRange } from "./search.ts";
 import { Timeline } from "./timeline.tsx";
 
-const typingPauseMs = 250;
 const minuteMs = 60_000;
 const rowHeight = 46;
 /** The time line shows so many events; the table loads all that one scrolls to. */
@@ -145,30 +145,27 @@ function EventFilter({ search, events }: { search: EventsSearch; events: readonl
   const navigate = useNavigate({ from: "/events" });
   const change = (part: Partial<EventsSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
-  const changeText = useDebouncedCallback(change, typingPauseMs);
-  const filled = (value: string) => (value === "" ? undefined : value);
   const known = (field: "type" | "subtype") =>
     [...new Set(events.flatMap((event) => event[field] ?? []))].sort();
   const isFixed = search.start !== undefined;
   const ranges = eventRanges.map((value) => ({ value: value as string, label: rangeLabels[value] }));
   return (
     <div className={classes["filters"]} role="search" aria-label="Filter of the events">
-      <TextInput
-        key={search.text === undefined ? "no text" : "text"}
+      <FilterText
         aria-label="Search events"
         placeholder="Search by description"
         leftSection={<Search size={15} aria-hidden />}
-        defaultValue={search.text ?? ""}
-        onChange={(event) => changeText({ text: filled(event.currentTarget.value) })}
+        value={search.text}
+        onChange={(text) => change({ text })}
       />
       {(["type", "subtype"] as const).map((field) => (
-        <Autocomplete
-          key={`${field} ${search[field] === undefined}`}
+        <FilterWord
+          key={field}
           aria-label={field === "type" ? "Type" : "Subtype"}
           placeholder={field === "type" ? "Any type" : "Any subtype"}
           data={known(field)}
-          defaultValue={search[field] ?? ""}
-          onChange={(value) => changeText({ [field]: filled(value) })}
+          value={search[field]}
+          onChange={(value) => change({ [field]: value })}
         />
       ))}
       <AssetSelect

@@ -1,6 +1,5 @@
 // All files of the project: folders, a table with filters, and uploads.
-import { Autocomplete, Button, Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Button, Select } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Files, Search, Upload } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -12,6 +11,7 @@ import { AssetSelect } from "../../ui/asset-select.tsx";
 import { ChooseFiles } from "../../ui/choose-files.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
+import { FilterText, FilterWord } from "../../ui/filter-inputs.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { useAssetNames } from "../../ui/use-asset-names.ts";
@@ -25,7 +25,6 @@ import { type FilesSearch, filesSearch } from "./search.ts";
 import { UploadDialog } from "./upload-dialog.tsx";
 import { UploadPanel } from "./upload-panel.tsx";
 
-const typingPauseMs = 200;
 const rowHeight = 46;
 /** The assets of so many rows get names at once. */
 const namesMax = 200;
@@ -136,26 +135,22 @@ function FilesFilter({ search, rows }: { search: FilesSearch; rows: readonly Fil
   const navigate = useNavigate({ from: "/files" });
   const change = (part: Partial<FilesSearch>) =>
     void navigate({ search: (now) => filesSearch({ ...now, ...part }), replace: true });
-  const changeText = useDebouncedCallback(change, typingPauseMs);
-  const filled = (value: string) => (value === "" ? undefined : value);
   const types = [...new Set(rows.flatMap(({ fileType }) => fileType ?? []))].sort();
   return (
     <div className={classes["filters"]} role="search" aria-label="Filter of the files">
-      <TextInput
-        key={search.query === undefined ? "no query" : "query"}
+      <FilterText
         aria-label="Search files"
         placeholder="Search by name"
         leftSection={<Search size={15} aria-hidden />}
-        defaultValue={search.query ?? ""}
-        onChange={(event) => changeText({ query: filled(event.currentTarget.value) })}
+        value={search.query}
+        onChange={(query) => change({ query })}
       />
-      <Autocomplete
-        key={search.type === undefined ? "no type" : "type"}
+      <FilterWord
         aria-label="Type"
         placeholder="Any type"
         data={types}
-        defaultValue={search.type ?? ""}
-        onChange={(type) => changeText({ type: filled(type) })}
+        value={search.type}
+        onChange={(type) => change({ type })}
       />
       <Select
         aria-label="Content"

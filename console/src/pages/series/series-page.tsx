@@ -1,6 +1,5 @@
 // All series of the project in a table with filters, latest values and the last day.
-import { Button, Select, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Button, Select } from "@mantine/core";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { ChartLine, FileUp, Search } from "lucide-react";
 import { useMemo, useState } from "react";
@@ -11,6 +10,7 @@ import { useProject, useSession } from "../../session/session.ts";
 import { AssetSelect } from "../../ui/asset-select.tsx";
 import { CopyAs } from "../../ui/copy-as.tsx";
 import { DownloadCsv } from "../../ui/download-csv.tsx";
+import { FilterText } from "../../ui/filter-inputs.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { SelectionBar, useSeriesSelection } from "../../ui/series-selection.tsx";
@@ -24,7 +24,6 @@ import { seriesColumns } from "./series-columns.tsx";
 import { allSeries, kindOf, requestOf, useSeriesList } from "./series-list.ts";
 import { useCountsInView, useValuesInView } from "./values-in-view.ts";
 
-const typingPauseMs = 200;
 const rowHeight = 46;
 
 export function SeriesPage() {
@@ -122,24 +121,20 @@ function SeriesFilter({ search }: { search: SeriesSearch }) {
   const navigate = useNavigate({ from: "/series" });
   const change = (part: Partial<SeriesSearch>) =>
     void navigate({ search: (now) => ({ ...now, ...part }), replace: true });
-  const changeText = useDebouncedCallback(change, typingPauseMs);
-  const filled = (value: string) => (value === "" ? undefined : value);
   return (
     <div className={classes["filters"]} role="search" aria-label="Filter of the series">
-      <TextInput
-        key={search.query === undefined ? "no query" : "query"}
+      <FilterText
         aria-label="Search series"
         placeholder="Search by name or description"
         leftSection={<Search size={15} aria-hidden />}
-        defaultValue={search.query ?? ""}
-        onChange={(event) => changeText({ query: filled(event.currentTarget.value) })}
+        value={search.query}
+        onChange={(query) => change({ query })}
       />
-      <TextInput
-        key={search.unit === undefined ? "no unit" : "unit"}
+      <FilterText
         aria-label="Unit"
         placeholder="Unit"
-        defaultValue={search.unit ?? ""}
-        onChange={(event) => changeText({ unit: filled(event.currentTarget.value) })}
+        value={search.unit}
+        onChange={(unit) => change({ unit })}
       />
       <Select
         aria-label="Kind"

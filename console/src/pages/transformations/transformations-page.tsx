@@ -1,6 +1,5 @@
 // All transformations of the project with their last and next runs.
-import { Button, TextInput } from "@mantine/core";
-import { useDebouncedCallback } from "@mantine/hooks";
+import { Button } from "@mantine/core";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { Plus, Search, Workflow } from "lucide-react";
 import { useState } from "react";
@@ -9,6 +8,7 @@ import { ageText, countText, timeText } from "../../lib/format.ts";
 import { mayDo } from "../../session/rights.ts";
 import { useProject, useSession } from "../../session/session.ts";
 import { CopyAs } from "../../ui/copy-as.tsx";
+import { FilterText } from "../../ui/filter-inputs.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Empty, Failure, Loading } from "../../ui/page-states.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -18,18 +18,12 @@ import { type TableColumn, VirtualTable } from "../../ui/virtual-table.tsx";
 import { NewTransformation } from "./transformation-form.tsx";
 import { destinationText, nextRunText, scheduleText, useTransformations } from "./transformations-data.ts";
 
-const typingPauseMs = 200;
-
 export function TransformationsPage() {
   const project = useProject();
   const { query = "" } = useSearch({ from: "/frame/transformations" });
   const navigate = useNavigate({ from: "/transformations" });
   const { list, transformations = [] } = useTransformations(project);
   const rows = transformations.filter((one) => isCalled(one, query));
-  const search = useDebouncedCallback(
-    (text: string) => void navigate({ search: { query: text || undefined }, replace: true }),
-    typingPauseMs,
-  );
   return (
     <Page
       title="Transformations"
@@ -42,13 +36,13 @@ export function TransformationsPage() {
         </>
       }
       toolbar={
-        <TextInput
+        <FilterText
           w={{ base: "100%", sm: 320 }}
           aria-label="Search transformations"
           placeholder="Search by name or external id"
           leftSection={<Search size={15} aria-hidden />}
-          defaultValue={query}
-          onChange={(event) => search(event.currentTarget.value)}
+          value={query}
+          onChange={(text) => void navigate({ search: { query: text }, replace: true })}
         />
       }
     >
