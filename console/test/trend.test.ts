@@ -599,8 +599,9 @@ describe("the trend", () => {
       const isPeak = day % 6 === 3 && of >= 6 && of < 12;
       return isPeak ? 10 + day * (3 - Math.abs(of - 8.5)) : 10 + ((hour * 7) % 5) / 10;
     };
+    // At half past each hour, so that short buckets at the start of the window have no points.
     const items = Array.from({ length: days * 24 }, (_, hour) => ({
-      ...{ timestamp: startMs + hour * 60 * minuteMs, value: value(hour) },
+      ...{ timestamp: startMs + (hour + 0.5) * 60 * minuteMs, value: value(hour) },
     }));
     await ask.v06("POST /timeseries/data/vibration", { items });
     const peak = (day: number) => startMs + day * dayMs + 4 * 60 * minuteMs;

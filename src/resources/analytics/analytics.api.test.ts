@@ -151,6 +151,27 @@ test("an empty bucket breaks windows unless it is filled", async () => {
   assert.match(refused.error!.message, /timeSeriesDataSpec\[0\].*a gap/);
 });
 
+test("a window whose first or last bucket has no points is refused, whatever fills its gaps", async () => {
+  const fills = [{}, { missingDataStrategy: "ffill" }, { missingDataStrategy: "linearInterpolation" }];
+  for (const fill of fills)
+    for (const [from, to] of [
+      [-40, 20],
+      [880, 940],
+      [880, 901],
+      [-20, -10],
+    ] as const) {
+      const { status, error, text } = await start([buckets(["flow"], from, to, fill)]);
+      assert.equal(status, 400, text);
+      assert.match(error!.message, /timeSeriesDataSpec\[0\].*without a gap.*got a gap/);
+    }
+  const long = await start([buckets(["flow"], -6_000, 10)]);
+  assert.match(long.error!.message, /more than 5000 buckets/);
+  // A part of a minute is a whole bucket.
+  const part = { start: at(100) + 1, end: at(109) + 1 };
+  const [first] = await search([buckets(["flow"], 100, 110, part)], { arguments: { limit: 2 } });
+  assert.deepEqual(first, { from: at(100), to: at(110), score: 0 });
+});
+
 test("buckets of several units begin where those of the window do", async () => {
   const three = { granularity: "3m" };
   const [first] = await search([buckets(["flow"], 100, 112, three)], { arguments: { limit: 1 } });

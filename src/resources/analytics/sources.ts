@@ -1,7 +1,7 @@
 // Reads the samples of a search: the points of one series, or buckets of several.
 import type { RequestContext } from "../../context.ts";
 import { fail } from "../../errors.ts";
-import type { Granularity, TimeRange } from "../../lib/time.ts";
+import { type Granularity, type TimeRange, wholeBuckets } from "../../lib/time.ts";
 import { limits } from "../../limits.ts";
 import type { AggregateName } from "../../storage/points.ts";
 import { readDataFrame } from "../datapoints/data-frame.ts";
@@ -104,10 +104,17 @@ export async function readWindow(
 ): Promise<readonly Float64Array[]> {
   const { times, columns } = await readWhole(ctx, source, range);
   const unit = source.kind === "points" ? "points" : "buckets";
-  const [length, most] = [times.length, limits.searchWindowMax];
-  const isWhole = !columns.some((column) => column.some((value) => !Number.isFinite(value)));
+  const most = limits.searchWindowMax;
+  // No row precedes the first bucket with points, and none follows the last one.
+  const length = source.kind === "points" ? times.length : bucketsIn(range, source.granularity);
+  const isWhole = times.length === length && columns.every((column) => column.every(Number.isFinite));
   if (length >= 2 && length <= most && isWhole) return columns;
   const expected = `a window of 2 to ${most} ${unit} without a gap`;
   const got = length > most ? `more than ${most} ${unit}` : isWhole ? `${length} ${unit}` : "a gap";
   throw fail("field-invalid", { field, expected, got });
+}
+
+function bucketsIn(range: TimeRange, granularity: Granularity): number {
+  const { startMs, endMs } = wholeBuckets(range, granularity);
+  return (endMs - startMs) / granularity.bucketMs;
 }

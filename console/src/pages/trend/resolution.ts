@@ -15,8 +15,12 @@ const bucketLengths: readonly number[] = [
 const bucketsPerPixel = 1.3;
 
 /** The length of the buckets of a picture: the smallest one with about one bucket a pixel. */
-export function bucketFor({ startMs, endMs }: TimeWindow, widthPx: number): number {
-  const wanted = (endMs - startMs) / (Math.max(100, widthPx) * bucketsPerPixel);
+export const bucketFor = (window: TimeWindow, widthPx: number): number =>
+  bucketOfAtMost(window, Math.max(100, widthPx) * bucketsPerPixel);
+
+/** The smallest length that divides a window into at most so many buckets. */
+export function bucketOfAtMost({ startMs, endMs }: TimeWindow, countMax: number): number {
+  const wanted = (endMs - startMs) / countMax;
   return bucketLengths.find((length) => length >= wanted) ?? bucketLengths.at(-1)!;
 }
 

@@ -8,7 +8,7 @@ import {
   postAnalyticsPatternsearchSearch,
 } from "../../api/generated.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
-import { bucketFor, granularityOf } from "./resolution.ts";
+import { bucketOfAtMost, granularityOf } from "./resolution.ts";
 import type { StoredSeries } from "./trend-series.ts";
 
 export interface SimilarQuery {
@@ -24,11 +24,11 @@ export interface SimilarWindow extends TimeWindow {
 }
 
 /**
- * The shape of a window has about so many samples: enough to tell shapes apart, and quick to compare. Fewer
- * are tried when the points of a series are too far apart, because the first and the last sample need a
- * point.
+ * The shape of a window has at most so many samples: enough to tell shapes apart, and quick to compare.
+ * Fewer are tried when the points of a series are too far apart, because the first and the last sample need
+ * a point.
  */
-const samplesTried = [240, 60, 15];
+const samplesTried = [300, 100, 30, 10];
 const matchesMax = 20;
 const pollMs = 400;
 
@@ -42,10 +42,11 @@ interface SearchRequest {
   readonly samples: number;
 }
 
-function searchOf({ series, window, fromMs }: SimilarQuery, samplesAbout: number): SearchRequest {
-  const bucketMs = bucketFor(window, samplesAbout);
+function searchOf({ series, window, fromMs }: SimilarQuery, samplesMax: number): SearchRequest {
+  const bucketMs = bucketOfAtMost(window, samplesMax);
   const startMs = Math.floor(window.startMs / bucketMs) * bucketMs;
-  const endMs = Math.max(startMs + 2 * bucketMs, Math.ceil(window.endMs / bucketMs) * bucketMs);
+  // A window often ends now: a bucket that has just begun has no points.
+  const endMs = Math.max(startMs + 2 * bucketMs, Math.floor(window.endMs / bucketMs) * bucketMs);
   const timeSeries = series.map(({ id, isStep }) => ({
     id,
     missingDataStrategy: isStep ? ("ffill" as const) : ("linearInterpolation" as const),
@@ -99,8 +100,8 @@ export async function searchSimilar(
 
 async function startSearch(project: string, query: SimilarQuery, signal: AbortSignal) {
   let refusal: unknown;
-  for (const samplesAbout of samplesTried) {
-    const { body, samples } = searchOf(query, samplesAbout);
+  for (const samplesMax of samplesTried) {
+    const { body, samples } = searchOf(query, samplesMax);
     try {
       const { jobId } = await postAnalyticsPatternsearchSearch(project, body, { signal });
       return { jobId, samples };
