@@ -1,5 +1,6 @@
 // The fields of the form of a transformation, and the requests that they become.
 import type { NewTransformation, Transformation, TransformationChange } from "../../api/generated.ts";
+import { changedFields } from "../../lib/record-change.ts";
 import { browserZone } from "../../lib/zoned-time.ts";
 
 type Destination = Transformation["destination"];
@@ -75,23 +76,16 @@ export function newTransformationOf(fields: TransformationFields): NewTransforma
   };
 }
 
-/** Only the settings that were changed, so that changes of other people stay. The editor saves the query. */
-export function changeOf(before: Transformation, fields: TransformationFields): TransformationChange {
-  const old = fieldsOf(before);
+/** Without the query, which the editor saves. */
+const settingsOf = (fields: TransformationFields) => {
   const { name, externalId, action, nulls, onError } = fields;
-  const [destination, schedule] = [destinationOf(fields), scheduleOf(fields)];
   return {
-    id: before.id,
-    ...(name !== old.name && { name: { set: name } }),
-    ...(externalId !== old.externalId && { externalId: { set: externalId } }),
-    ...(!isSame(destination, destinationOf(old)) && { destination: { set: destination } }),
-    ...(action !== old.action && { action: { set: action } }),
-    ...(nulls !== old.nulls && { nulls: { set: nulls } }),
-    ...(onError !== old.onError && { onError: { set: onError } }),
-    ...(!isSame(schedule, scheduleOf(old)) && {
-      schedule: schedule ? { set: schedule } : { setNull: true },
-    }),
+    ...{ name, externalId, action, nulls, onError },
+    ...{ destination: destinationOf(fields), schedule: scheduleOf(fields) },
   };
-}
+};
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+export const changeOf = (before: Transformation, fields: TransformationFields): TransformationChange => ({
+  id: before.id,
+  ...changedFields(settingsOf(fieldsOf(before)), settingsOf(fields)),
+});
