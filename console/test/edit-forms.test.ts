@@ -1,4 +1,4 @@
-// Tests the forms that edit a record in a real browser.
+// Tests the forms that edit a record in a real browser: they keep changes of other people, and their record.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 import { type ConsoleUnderTest, startConsole } from "./browser.ts";
@@ -16,6 +16,10 @@ interface Kind {
   readonly page: string;
   /** Creates a record with this title. */
   readonly create: (title: string) => Promise<number>;
+  /** A member that another person changes. */
+  readonly theirs: string;
+  /** The member that the form changes, and the label of its field. */
+  readonly own: { readonly member: string; readonly label: string };
 }
 
 async function created(path: string, item: object): Promise<number> {
@@ -26,27 +30,55 @@ async function created(path: string, item: object): Promise<number> {
 
 const kinds: readonly Kind[] = [
   {
-    ...{ path: "/timeseries", page: "/series" },
+    ...{ path: "/timeseries", page: "/series", theirs: "description" },
+    own: { member: "unit", label: "Unit" },
     create: (name) => created("/timeseries", { name }),
   },
   {
-    ...{ path: "/events", page: "/events" },
+    ...{ path: "/events", page: "/events", theirs: "source" },
+    own: { member: "subtype", label: "Subtype" },
     create: (description) => created("/events", { description, startTime: 0 }),
   },
   {
-    ...{ path: "/files", page: "/files" },
+    ...{ path: "/files", page: "/files", theirs: "source" },
+    own: { member: "fileType", label: "Type" },
     create: async (fileName) => {
       const { json } = await console.server.ask.v06("POST /files/initupload", { fileName });
       return (json as { data: { fileId: number } }).data.fileId;
     },
   },
   {
-    ...{ path: "/sequences", page: "/sequences" },
+    ...{ path: "/sequences", page: "/sequences", theirs: "description" },
+    own: { member: "externalId", label: "External id" },
     create: (name) => created("/sequences", { name, columns: [{ externalId: "x", valueType: "LONG" }] }),
   },
 ];
 
 describe("a form of a record", () => {
+  it("keeps changes of other people that the page reads while it is open", async () => {
+    const page = await console.open();
+    for (const { path, page: address, create, theirs, own } of kinds) {
+      const id = await create(`shared ${path.slice(1)}`);
+      await page.goto(`${console.server.baseUrl}${address}/${id}`);
+      await page.getByRole("button", { name: "Edit", exact: true }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByLabel(own.label, { exact: true }).fill("mine");
+      const changed = await console.server.ask.v06(`PATCH ${path}/${id}`, { [theirs]: { set: "theirs" } });
+      assert.equal(changed.status, 200, changed.text);
+      // The page reads its records again when the connection is back.
+      await page.context().setOffline(true);
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.getByText("The server cannot be reached").waitFor();
+      await page.context().setOffline(false);
+      await page.getByText("theirs", { exact: true }).first().waitFor();
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await dialog.waitFor({ state: "detached" });
+      const { items } = await console.server.ask.v06(`GET ${path}/${id}`);
+      assert.deepEqual([items[0]![theirs], items[0]![own.member]], ["theirs", "mine"], path);
+    }
+    await console.release(page);
+  });
+
   it("is closed when the page of another record opens", async () => {
     const page = await console.open();
     for (const { path, page: address, create } of kinds) {
