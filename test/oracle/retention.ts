@@ -105,7 +105,7 @@ function rulesOverOData(caller: RandomCaller): RandomRequest {
   };
 }
 
-export const retentionReads = [rules, oneRule, rulesOverOData];
+export const retentionReads = [rules, oneRule, rulesOverOData, preview];
 
 /** The status of a rule with this target: the caller may do it on every series that is under it, or comes. */
 function refusedTarget({ plant, rights }: RandomCaller, target: RetentionTarget, action: "READ" | "WRITE") {
@@ -163,4 +163,4 @@ function createRule(caller: RandomCaller): RandomRequest {
   };
 }
 
-export const retentionWrites = [preview, preview, createRule];
+export const retentionWrites = [createRule];
