@@ -115,6 +115,24 @@ describe("the window of a trend", () => {
     await console.release(page);
   });
 
+  it("keeps the times that are typed while it is live", async () => {
+    const page = await console.open({ path: "/trend?series=flow&start=15m-ago&live=true" });
+    await row(page, "flow").waitFor();
+    await page.getByRole("button", { name: /^Time range/ }).click();
+    const from = page.getByRole("textbox", { name: "From" });
+    await from.fill("2026-03-05T06:00:00");
+    // A live window moves each second.
+    await page.waitForTimeout(2_500);
+    assert.match(await from.inputValue(), /^2026-03-05T06:00/);
+    await page.getByRole("textbox", { name: "To" }).fill("2026-03-05T18:00:00");
+    await page.getByRole("button", { name: "Show", exact: true }).click();
+    await page.waitForURL(({ searchParams }) => {
+      const [start, end] = ["start", "end"].map((name) => Date.parse(searchParams.get(name)!));
+      return end! - start! === dayMs / 2 && !searchParams.has("live");
+    });
+    await console.release(page);
+  });
+
   it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
     const page = await console.open({
       path: `/trend?series=flow&${range(startMs + dayMs, startMs + 2 * dayMs)}`,

@@ -66,6 +66,8 @@ const zoneOf = ({ zone = browserZone() }: TrendSearch): string => zone;
 function RangeForm({ onDone }: { onDone(): void }) {
   const { search, window } = useTrendShown();
   const { change } = useTrendActions();
+  // A live window moves each second, also while a person types.
+  const [windowAtStart] = useState(window);
   const preset = presetOf(search);
   const zone = zoneOf(search);
   return (
@@ -87,8 +89,8 @@ function RangeForm({ onDone }: { onDone(): void }) {
         ))}
       </SimpleGrid>
       <FixedTimes
-        key={`${zone} ${window.startMs}`}
-        {...{ window, zone }}
+        key={zone}
+        {...{ window: windowAtStart, zone }}
         onSet={(fixed) => {
           change(fixedWindow(fixed));
           onDone();
