@@ -450,6 +450,50 @@ describe("the window of a trend", () => {
     await console.release(page);
   });
 
+  it("has the same results of a formula wherever it begins, in the CSV too", async () => {
+    const formulas = ["top=[flow|max|15m]", "both=abs([flow|max|2m]) + [flow|min]"];
+    const calc = formulas.map((one) => `calc=${encodeURIComponent(one)}`).join("&");
+    const from = startMs + 2 * dayMs + 50 * minuteMs;
+    const page = await console.open({ path: `/trend?${calc}&${range(from, from + 4 * dayMs)}` });
+    await row(page, "top").getByText("raw points").waitFor();
+    await row(page, "both").getByText("from 2 min aggregates").waitFor();
+    const download = async (item: string) => {
+      const coming = page.waitForEvent("download");
+      await page.getByRole("button", { name: "CSV" }).click();
+      await page.getByRole("menuitem", { name: item }).click();
+      const text = (await (await (await coming).createReadStream()).toArray()).join("");
+      return text.trimEnd().split("\n").slice(1);
+    };
+    /** The drawn results in the lines of the other file. */
+    const drawn = async () => {
+      const rows = (await download("What is drawn")).map((line) => line.split(","));
+      return ["top", "both"].flatMap((name, at) =>
+        rows.flatMap(([timestamp, time, ...values]) =>
+          values[at] === "" ? [] : [[name, timestamp, time, values[at]].join(",")],
+        ),
+      );
+    };
+    const results = await drawn();
+    const timeOf = (line: string) => Number(line.split(",")[1]);
+    const ofTop = results.filter((line) => line.startsWith("top,"));
+    assert.equal(ofTop.length, 4 * 24 * 4);
+    assert.ok(ofTop.every((line) => timeOf(line) % (15 * minuteMs) === 0));
+    assert.deepEqual(await download("Every point of the window"), results);
+    await chart(page).focus();
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.waitForURL((url) => url.searchParams.get("start") !== iso(from));
+    await page.getByRole("status").getByText("loading").waitFor({ state: "detached" });
+    const panned = await drawn();
+    const firstMs = Math.min(...panned.map(timeOf));
+    const common = results.filter((line) => timeOf(line) >= firstMs);
+    assert.ok(common.length > 100, `${common.length} results are in both windows`);
+    assert.deepEqual(
+      common.filter((line) => !panned.includes(line)),
+      [],
+    );
+    await console.release(page);
+  });
+
   it("is used by keyboard: arrows move the cursor and zoom the values, plus and minus zoom", async () => {
     const page = await console.open({
       path: `/trend?series=valve&series=phase&${range(startMs, startMs + dayMs)}`,

@@ -1,7 +1,7 @@
 // The trend as CSV: what is drawn, or every point of the window, read page by page.
 import type { ChartLine } from "../../ui/chart/chart-line.ts";
 import type { TimeWindow } from "../../ui/chart/columns.ts";
-import { needsAggregates, readPoints } from "./read-points.ts";
+import { needsAggregates, readPoints, tooManyResults } from "./read-points.ts";
 import type { TrendRow } from "./series-table.tsx";
 import { shownTable } from "./shown-table.ts";
 import type { TrendSeries } from "./trend-series.ts";
@@ -40,15 +40,14 @@ export async function rawCsv({ project, rows, window, signal, onProgress }: RawE
   let count = 0;
   for (const [index, { series, line }] of rows.entries()) {
     const prefix = cell(series.name);
-    const bucketMs = line.columns?.kind === "buckets" ? line.columns.bucketMs : shortestBucketMs;
+    const drawn = line.columns?.kind === "buckets" ? line.columns.averagesMs : undefined;
+    const bucketMs = drawn ?? shortestBucketMs;
     const request = { project, series, signal, ...(hasBuckets(series) && { bucketMs }) };
     let startMs: number | undefined = window.startMs;
     while (startMs !== undefined) {
       const query = { start: String(startMs), end: String(endMs), limit: pointsPerRequest };
-      const points: readonly { timestamp: number; value?: unknown }[] = await readPoints({
-        ...request,
-        query,
-      });
+      const read = await readPoints({ ...request, query });
+      const points: readonly { timestamp: number; value?: unknown }[] = read.points;
       const written = points.map(
         ({ timestamp, value }) =>
           `${prefix},${timestamp},${new Date(timestamp).toISOString()},${cell(String(value))}\n`,
@@ -56,7 +55,9 @@ export async function rawCsv({ project, rows, window, signal, onProgress }: RawE
       parts.push(new Blob(written));
       count += points.length;
       const last = points.at(-1)?.timestamp;
-      startMs = points.length === pointsPerRequest ? last! + 1 : undefined;
+      // All results of the page are before its start: the next page would be the same one.
+      if (read.isCut && last === undefined) throw tooManyResults();
+      startMs = read.isCut ? last! + 1 : undefined;
       const done = startMs === undefined ? 1 : (startMs - window.startMs) / (endMs - window.startMs);
       onProgress((index + done) / rows.length, count);
     }

@@ -1,6 +1,5 @@
 // Loads the data of one line: raw points if they fit, else aggregates; results of a formula likewise.
 import type { AggregateDatapoint, Datapoint } from "../../api/generated.ts";
-import { leavesIn } from "../../lib/formula.ts";
 import {
   type BucketColumns,
   bucketsIn,
@@ -10,7 +9,14 @@ import {
   type TimeWindow,
 } from "../../ui/chart/columns.ts";
 import type { BucketReader } from "./bucket-reader.ts";
-import { aggregateLengths, needsAggregates, type ReadableSeries, readPoints } from "./read-points.ts";
+import {
+  aggregateLengths,
+  needsAggregates,
+  type PointsRead,
+  type ReadableSeries,
+  readPoints,
+  tooManyResults,
+} from "./read-points.ts";
 import { granularityOf } from "./resolution.ts";
 
 /** Raw points are drawn up to this number for a range, which is up to twice as long as the window. */
@@ -67,11 +73,9 @@ export async function loadColumns(request: LoadRequest, known: KnownData = {}): 
 }
 
 type ReadRequest = Omit<LoadRequest, "bucketMs"> & { readonly bucketMs?: number };
-type Points = readonly (Datapoint | AggregateDatapoint)[];
-
 type Query = Omit<Parameters<typeof readPoints>[0]["query"], "start" | "end">;
 
-function read({ range, ...request }: ReadRequest, query: Query): Promise<Points> {
+function read({ range, ...request }: ReadRequest, query: Query): Promise<PointsRead> {
   const window = { start: String(range.startMs), end: String(range.endMs) };
   return readPoints({ ...request, query: { ...window, ...query } });
 }
@@ -81,12 +85,12 @@ async function loadRaw(request: LoadRequest, most: number): Promise<Columns | un
   const outside = 2;
   const limit = most + outside + 1;
   const { bucketMs: _, ...ofPoints } = request;
-  const points = (await read(ofPoints, { limit, includeOutsidePoints: true })) as readonly Datapoint[];
-  if (points.length === limit) return undefined;
+  const { points, isCut } = await read(ofPoints, { limit, includeOutsidePoints: true });
+  if (isCut) return undefined;
   return {
     kind: "raw",
     times: Float64Array.from(points, ({ timestamp }) => timestamp),
-    values: Float64Array.from(points, ({ value }) => value as number),
+    values: Float64Array.from(points as readonly Datapoint[], ({ value }) => value as number),
   };
 }
 
@@ -109,11 +113,12 @@ async function loadMissingBuckets(
 async function loadBuckets(request: LoadRequest): Promise<BucketColumns> {
   const { bucketMs } = request;
   const readMs = Date.now();
-  const points = (await read(request, {
+  const buckets = await read(request, {
     aggregates: "average,min,max,count,continuousVariance",
     granularity: granularityOf(bucketMs),
     limit: bucketsMax,
-  })) as readonly AggregateDatapoint[];
+  });
+  const points = buckets.points as readonly AggregateDatapoint[];
   const column = (member: "average" | "min" | "max" | "count" | "continuousVariance") =>
     Float64Array.from(points, (point) => point[member] ?? Number.NaN);
   return {
@@ -132,14 +137,11 @@ async function loadBuckets(request: LoadRequest): Promise<BucketColumns> {
 /** The results of a formula from averages of its series, or from the aggregates that it names. */
 async function loadResults(request: LoadRequest): Promise<BucketColumns> {
   const readMs = Date.now();
-  const points = (await read(request, { limit: resultsMax })) as readonly Datapoint[];
-  if (points.length === resultsMax)
-    throw new Error(
-      "The formula has too many results here. Zoom in, or choose longer times for its aggregates.",
-    );
-  const values = Float64Array.from(points, ({ value }) => value as number);
+  const { points, isCut } = await read(request, { limit: resultsMax });
+  if (isCut) throw tooManyResults();
+  const values = Float64Array.from(points as readonly Datapoint[], ({ value }) => value as number);
   return {
-    ...{ kind: "buckets", isCalculated: true, bucketMs: resultLength(request), readMs },
+    ...{ kind: "buckets", averagesMs: request.bucketMs, bucketMs: resultLength(request), readMs },
     times: Float64Array.from(points, ({ timestamp }) => timestamp),
     ...{ values, mins: values, maxs: values },
     counts: new Float64Array(points.length).fill(1),
@@ -148,23 +150,15 @@ async function loadResults(request: LoadRequest): Promise<BucketColumns> {
 }
 
 /** The time between results: the length of the shortest aggregates in the formula. */
-function resultLength({ series, bucketMs }: LoadRequest): number {
-  if (series.kind === "stored") return bucketMs;
-  const lengths = aggregateLengths(series.formula);
-  const haveAll = lengths.length === leavesIn(series.formula.text).length;
-  return Math.min(...lengths, ...(haveAll ? [] : [bucketMs]));
-}
+const resultLength = ({ series, bucketMs }: LoadRequest): number =>
+  series.kind === "stored" ? bucketMs : Math.min(...aggregateLengths(series.formula, bucketMs));
 
 async function loadTexts(request: LoadRequest): Promise<Columns> {
-  const points = (await read(request, {
-    limit: textsMax,
-    includeOutsidePoints: true,
-  })) as readonly Datapoint[];
-  const isCut = points.length === textsMax;
+  const { points, isCut } = await read(request, { limit: textsMax, includeOutsidePoints: true });
   return {
     kind: "text",
     times: Float64Array.from(points, ({ timestamp }) => timestamp),
-    texts: points.map(({ value }) => String(value)),
+    texts: (points as readonly Datapoint[]).map(({ value }) => String(value)),
     completeToMs: isCut ? points.at(-1)!.timestamp : request.range.endMs,
   };
 }
@@ -188,7 +182,8 @@ const arrivalMs = 10_000;
 /** The time from which data can change: points do not, but the last bucket and results of formulas do. */
 function changesFrom(kind: Columns["kind"], lastMs: number, { series, bucketMs }: LoadRequest): number {
   if (series.kind === "stored") return kind === "buckets" ? lastMs : lastMs + 1;
-  const lengthMs = Math.max(kind === "buckets" ? bucketMs : 1, ...aggregateLengths(series.formula));
+  const averagesMs = kind === "buckets" ? bucketMs : undefined;
+  const lengthMs = Math.max(1, ...aggregateLengths(series.formula, averagesMs));
   return Math.floor((lastMs - arrivalMs) / lengthMs) * lengthMs;
 }
 

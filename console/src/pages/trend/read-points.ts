@@ -39,35 +39,73 @@ export interface PointsRequest {
 
 type Points = readonly (Datapoint | AggregateDatapoint)[];
 
-export async function readPoints(request: PointsRequest): Promise<Points> {
+export interface PointsRead {
+  readonly points: Points;
+  /** Whether the limit ended the read, so that there may be more points after these. */
+  readonly isCut: boolean;
+}
+
+export async function readPoints(request: PointsRequest): Promise<PointsRead> {
   const { reader, project, series, query, signal } = request;
   if (series.kind === "calculated") return readResults(request, series.formula);
   const alone = async () => {
     const { data } = await getTimeseriesByIdData(project, series.id, query, { signal });
     return data.items[0]?.datapoints ?? [];
   };
-  if (!reader || query.granularity === undefined) return alone();
-  return reader.read({ project, id: series.id, query, signal }, alone);
+  const points = await (!reader || query.granularity === undefined
+    ? alone()
+    : reader.read({ project, id: series.id, query, signal }, alone));
+  return { points, isCut: points.length === query.limit };
 }
 
 async function readResults(
   { project, bucketMs, query, signal }: PointsRequest,
   formula: Formula,
-): Promise<Points> {
-  const body = { items: [formulaItem("result", formula, bucketMs)], ...query };
+): Promise<PointsRead> {
+  const fromMs = Number(query.start);
+  const start = String(startOfBuckets(aggregateLengths(formula, bucketMs), fromMs));
+  const body = { items: [formulaItem("result", formula, bucketMs)], ...query, start };
   const { data } = await postTimeseriesDataquery(project, body, {}, { signal });
-  return data.items[0]?.datapoints ?? [];
+  const points = data.items[0]?.datapoints ?? [];
+  return {
+    points: points.filter(({ timestamp }) => timestamp >= fromMs),
+    isCut: points.length === query.limit,
+  };
 }
+
+/** A request has at most so many results before its range. */
+const earlierResultsMax = 25_000;
+
+/**
+ * The latest time up to `timeMs` at which buckets of all lengths start, counted from 1970. The server counts
+ * buckets of 15 minutes from the minute in which the request starts, so their results would differ from
+ * window to window. Lengths that have such a time too long before are left out.
+ */
+function startOfBuckets(lengths: readonly number[], timeMs: number): number {
+  const longestMs = earlierResultsMax * Math.min(...lengths);
+  const ascending = lengths.toSorted((one, other) => one - other);
+  const stepMs = ascending.reduce((step, length) => {
+    const common = (step / commonDivisor(step, length)) * length;
+    return common <= longestMs ? common : step;
+  }, 1);
+  return Math.floor(timeMs / stepMs) * stepMs;
+}
+
+const commonDivisor = (one: number, other: number): number =>
+  other === 0 ? one : commonDivisor(other, one % other);
+
+export const tooManyResults = (): Error =>
+  new Error("The formula has too many results here. Zoom in, or choose longer times for its aggregates.");
 
 /** Whether a formula cannot be calculated from points. */
 export const needsAggregates = ({ text }: Formula): boolean =>
   callsFunction(text) || leavesIn(text).some(({ aggregate, granularity }) => aggregate && !granularity);
 
-/** The lengths of the aggregates that a formula names. */
-export const aggregateLengths = ({ text }: Formula): readonly number[] =>
-  leavesIn(text).flatMap(({ granularity }) => (granularity && lengthOfGranularity(granularity)) || []);
-
 const defaultBucketMs = 1_000;
+
+/** The lengths of the aggregates in a formula: those that it names, and `bucketMs` for its other series. */
+export const aggregateLengths = ({ text }: Formula, bucketMs = defaultBucketMs): readonly number[] =>
+  leavesIn(text).map(({ granularity }) => (granularity && lengthOfGranularity(granularity)) || bucketMs);
 
 /**
  * The item of a query for the results of a formula. With `bucketMs` its series are averages of that length,

@@ -70,7 +70,7 @@ export function resolutionText(columns: Columns): string {
   if (columns.kind === "raw") return "raw points";
   if (columns.kind === "text") return "every value";
   const length = bucketText(columns.bucketMs);
-  return columns.isCalculated ? `from ${length} aggregates` : `${length} averages`;
+  return columns.averagesMs === undefined ? `${length} averages` : `from ${length} aggregates`;
 }
 
 /** Says what the whole picture shows. */

@@ -49,7 +49,7 @@ function partOf(label: string, columns: Columns, window: TimeWindow): TablePart 
   const times = columns.times.subarray(from, to);
   if (columns.kind === "text")
     return { heads: [label], times, cells: (index) => [columns.texts[from + index]!] };
-  if (columns.kind === "raw" || columns.isCalculated)
+  if (columns.kind === "raw" || columns.averagesMs !== undefined)
     return { heads: [label], times, cells: (index) => [columns.values[from + index]!] };
   const members = [columns.values, columns.mins, columns.maxs, columns.counts];
   return {

@@ -42,7 +42,7 @@ export function statisticsOf(
     if (lows[i]! < min) min = lows[i]!;
     if (highs[i]! > max) max = highs[i]!;
   }
-  const isLine = columns.kind === "raw" || columns.isCalculated;
+  const isLine = columns.kind === "raw" || columns.averagesMs !== undefined;
   const sums = isLine ? lineSums(columns, window, shape) : bucketSums(columns, window);
   if (sums.ms === 0) return { points, min, max, mean: columns.values[from]!, deviation: 0, integral: 0 };
   const mean = sums.area / sums.ms;

@@ -178,7 +178,8 @@ function pointsIn(
   const [best] = client
     .getQueriesData<Columns>({ queryKey: ofSeries })
     .flatMap(([queryKey, columns]) => {
-      if (columns?.kind !== "buckets" || columns.isCalculated || columns.times.length === 0) return [];
+      if (columns?.kind !== "buckets" || columns.averagesMs !== undefined) return [];
+      if (columns.times.length === 0) return [];
       const [fromMs, toMs] = queryKey.slice(ofSeries.length + 1) as [unknown, unknown];
       const isCovering = typeof fromMs === "number" && fromMs <= startMs && Number(toMs) >= endMs;
       return [{ columns, isCovering, bucketMs: columns.bucketMs }];

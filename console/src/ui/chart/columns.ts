@@ -17,8 +17,11 @@ export interface RawColumns {
 export interface BucketColumns {
   readonly kind: "buckets";
   readonly bucketMs: number;
-  /** Results of a formula from averages: `mins` and `maxs` are the values, and each counts once. */
-  readonly isCalculated?: true;
+  /**
+   * Results of a formula from averages of this length. `mins` and `maxs` are the values then, and each
+   * counts once.
+   */
+  readonly averagesMs?: number;
   /** When the first of them were read. */
   readonly readMs: number;
   /** The starts of the buckets. */

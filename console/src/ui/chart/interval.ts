@@ -11,7 +11,7 @@ const quantile = 0.9;
 export function gapOf(columns: Columns | undefined): number | undefined {
   if (!columns || columns.times.length < pointsNeeded) return undefined;
   const interval =
-    columns.kind === "buckets" && !columns.isCalculated
+    columns.kind === "buckets" && columns.averagesMs === undefined
       ? columns.bucketMs / median(columns.counts)
       : distance(columns.times);
   return interval * gapFactor;
