@@ -69,6 +69,22 @@ describe("time line and table", () => {
     await console.release(page);
   });
 
+  it("have events without an end up to now, those that began before the range included", async () => {
+    const page = await console.open({ path: "/events?last=1d" });
+    await page.getByRole("row", { name: /Hot work.*open/ }).waitFor();
+    const widthOf = async (description: string) => {
+      const title = page.locator("title", { hasText: description });
+      const bar = page.getByRole("img", { name: /events from/ }).locator("rect", { has: title });
+      assert.equal(await bar.getAttribute("data-open"), "true");
+      return Number(await bar.getAttribute("width"));
+    };
+    const day = (await page.getByRole("group", { name: /arrow keys/ }).boundingBox())!.width;
+    assert.ok((await widthOf("Hot work")) > day * 0.9, "the whole range");
+    const tripped = await widthOf("Pump tripped");
+    assert.ok(tripped > day * 0.05 && tripped < day * 0.1, `two hours of a day: ${tripped} of ${day}`);
+    await console.release(page);
+  });
+
   it("filter by type, subtype, words and subtree, and the address is the filter", async () => {
     const page = await console.open({ path: "/events" });
     const table = page.getByRole("table", { name: "Events" });

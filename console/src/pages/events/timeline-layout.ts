@@ -6,6 +6,7 @@ export interface PlacedEvent {
   readonly event: Event;
   readonly row: number;
   readonly startMs: number;
+  /** The present time for an event that is open. */
   readonly endMs: number;
   /** It has no end yet. */
   readonly isOpen: boolean;
@@ -25,17 +26,17 @@ const widthPart = 0.006;
 export const typeOf = ({ type }: Event): string => type ?? "(no type)";
 
 /** Lanes with many events come first. Events of further types share the last lane. */
-export function lanesOf(events: readonly Event[], { startMs, endMs }: TimeRange): Lane[] {
+export function lanesOf(events: readonly Event[], range: TimeRange, nowMs: number): Lane[] {
   const groups = [...Map.groupBy(events, typeOf)].sort(
     (a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1),
   );
   const own = groups.length > lanesMax ? groups.slice(0, lanesMax - 1) : groups;
   const rest = groups.slice(own.length).flatMap(([, members]) => members);
   const all = rest.length === 0 ? own : [...own, ["other types", rest] as const];
-  return all.map(([type, members]) => laneOf(type, members, { startMs, endMs }));
+  return all.map(([type, members]) => laneOf(type, members, range, nowMs));
 }
 
-function laneOf(type: string, events: readonly Event[], range: TimeRange): Lane {
+function laneOf(type: string, events: readonly Event[], range: TimeRange, nowMs: number): Lane {
   const leastMs = (range.endMs - range.startMs) * widthPart;
   const freeFrom: number[] = [];
   const placed = events
@@ -44,7 +45,7 @@ function laneOf(type: string, events: readonly Event[], range: TimeRange): Lane 
     .map((event): PlacedEvent => {
       const startMs = event.startTime!;
       const isOpen = event.endTime === undefined;
-      const endMs = Math.max(startMs, event.endTime ?? startMs);
+      const endMs = Math.max(startMs, event.endTime ?? nowMs);
       const free = freeFrom.findIndex((fromMs) => fromMs <= startMs);
       const row = free === -1 ? Math.min(freeFrom.length, rowsMax - 1) : free;
       freeFrom[row] = Math.max(freeFrom[row] ?? Number.NEGATIVE_INFINITY, endMs, startMs + leastMs);

@@ -30,7 +30,7 @@ const barWidthMin = 3;
 export const labelWidth = (width: number): number => (width < 560 ? 0 : 130 * pageScale);
 
 export function TimelinePicture({ events, range, nowMs, width, onOpen }: TimelinePictureProps) {
-  const lanes = useMemo(() => lanesOf(events, range), [events, range]);
+  const lanes = useMemo(() => lanesOf(events, range, nowMs), [events, range, nowMs]);
   const labels = labelWidth(width);
   const x = (timeMs: number) =>
     labels + ((timeMs - range.startMs) / (range.endMs - range.startMs)) * Math.max(1, width - labels);
