@@ -117,6 +117,40 @@ describe("time line and table", () => {
     await console.release(page);
   });
 
+  it("keep the place in a long table when the minute changes", async () => {
+    const { ask, baseUrl } = console.server;
+    const items = Array.from({ length: 3_000 }, (_, i) => {
+      const startTime = nowMs - 60 * dayMs - i * 1_000;
+      return { type: "step", description: `Step ${i} of many`, startTime, endTime: startTime + 500 };
+    });
+    for (let from = 0; from < items.length; from += 1_000)
+      await ask.v06("POST /events", { items: items.slice(from, from + 1_000) });
+    const page = await console.open({ path: "/transformations" });
+    await page.clock.install();
+    const firstRead = () =>
+      page.waitForResponse((response) => /\/events\?(?!.*cursor=)/.test(response.url()));
+    const startOf = (url: string) => Number(new URL(url).searchParams.get("minStartTime"));
+    const coming = firstRead();
+    await page.goto(`${baseUrl}/events?type=step&last=90d`);
+    const before = startOf((await coming).url());
+    await page.getByRole("row", { name: /Step 0 of many/ }).hover();
+    const last = page.getByRole("row", { name: /Step 2999 of many/ });
+    for (const endMs = performance.now() + 120_000; (await last.count()) === 0; ) {
+      assert.ok(performance.now() < endMs, "the last row comes into the window");
+      await page.mouse.wheel(0, 20_000);
+      await page.waitForTimeout(100);
+    }
+    const again = firstRead();
+    await page.clock.fastForward(61_000);
+    assert.ok(startOf((await again).url()) >= before + 60_000, "the range has moved");
+    // All pages are read again.
+    await page.waitForTimeout(2_000);
+    assert.equal(await last.count(), 1);
+    await page.getByText("3\u202f000", { exact: true }).waitFor();
+    // Its clock cannot be put back.
+    await page.context().close();
+  });
+
   it("open an event by keyboard, and the back button returns to the filter", async () => {
     const page = await console.open({ path: "/events?type=trip" });
     await page.getByRole("row", { name: /Pump tripped/ }).focus();

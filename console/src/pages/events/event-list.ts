@@ -1,21 +1,14 @@
 // The events of one filter, the latest first: those that begin in the time range or last into it.
-import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type Event, getEvents, getEventsSearch } from "../../api/generated.ts";
-import {
-  allPages,
-  cursorPage,
-  type ListPage,
-  listQuery,
-  type ReadPage,
-  searchPage,
-} from "../../api/list-pages.ts";
+import { allPages, cursorPage, type ListPage, type ReadPage, searchPage } from "../../api/list-pages.ts";
 import { addressOf } from "../../lib/address.ts";
 import { readLasting } from "../../lib/lasting-events.ts";
 import { filtered, literal } from "../../lib/odata.ts";
 import type { ApiRequest } from "../../lib/snippets.ts";
 import { useProject } from "../../session/session.ts";
-import type { EventsSearch, TimeRange } from "./search.ts";
+import { type EventsSearch, rangeOf, type TimeRange } from "./search.ts";
 
 const pageSize = 500;
 /** A page of a search has no more. */
@@ -72,33 +65,62 @@ export interface EventList {
   refetch(): void;
 }
 
-export function useEventList(search: EventsSearch, range: TimeRange): EventList {
+/** A page of the list. The first one has the events that last into the range as well. */
+interface EventPage extends ListPage<Event> {
+  readonly range: TimeRange;
+  readonly lasting: Awaited<ReturnType<typeof lastingInto>> | undefined;
+}
+
+/** Where a page begins. All pages of a read have the range of the first one, to which the cursor belongs. */
+interface PagePlace {
+  readonly range: TimeRange;
+  readonly position: string | undefined;
+}
+
+async function readEvents(
+  project: string,
+  filter: Filter,
+  { range, position }: PagePlace,
+  signal: AbortSignal,
+): Promise<EventPage> {
+  const inRange = { ...filter, ...range };
+  const [page, lasting] = await Promise.all([
+    reader(project, inRange)({ position, limit: pageSize, signal }),
+    position === undefined ? lastingInto(project, inRange, { limit: pageSize, signal }) : undefined,
+  ]);
+  return { ...page, range, lasting };
+}
+
+/** A range that ends now moves with each refresh. The list is the same one, so the table keeps its place. */
+export function useEventList(search: EventsSearch): EventList {
   const project = useProject();
-  const filter = { ...filterOf(search), ...range };
-  const queryKey = ["events", project, "list", filter];
+  const filter = filterOf(search);
+  const { last, start, end } = search;
   const list = useInfiniteQuery({
-    ...listQuery({ queryKey, pageSize, read: reader(project, filter) }),
+    queryKey: ["events", project, "list", { ...filter, last, start, end }],
+    initialPageParam: undefined as PagePlace | undefined,
+    queryFn: ({ pageParam, signal }) => {
+      const first = () => ({ range: rangeOf(search, Date.now()), position: undefined });
+      return readEvents(project, filter, pageParam ?? first(), signal);
+    },
+    getNextPageParam: ({ range, next }: EventPage): PagePlace | undefined =>
+      next === undefined ? undefined : { range, position: next },
     placeholderData: keepPreviousData,
     refetchInterval: refreshMs,
-  });
-  const lasting = useQuery({
-    queryKey: ["events", project, "lasting", filter],
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => lastingInto(project, filter, { limit: pageSize, signal }),
   });
   const pages = list.data?.pages;
   const rows = useMemo(() => {
     const begun = pages?.flatMap(({ items }) => items) ?? [];
-    return [...begun, ...(lasting.data?.items ?? [])];
-  }, [pages, lasting.data]);
+    return [...begun, ...(pages?.[0]?.lasting?.items ?? [])];
+  }, [pages]);
   return {
     rows,
-    isPending: list.isPending || lasting.isPending,
-    error: list.error ?? lasting.error,
-    hasMore: list.hasNextPage || pages?.at(-1)?.isCut === true || lasting.data?.isCut === true,
+    isPending: list.isPending,
+    error: list.error,
+    hasMore: list.hasNextPage || pages?.at(-1)?.isCut === true || pages?.[0]?.lasting?.isCut === true,
     isLoadingMore: list.isFetchingNextPage,
     loadMore: list.hasNextPage ? () => void list.fetchNextPage() : undefined,
-    refetch: () => void Promise.all([list.refetch(), lasting.refetch()]),
+    refetch: () => void list.refetch(),
   };
 }
 

@@ -39,7 +39,7 @@ export function EventsPage() {
   const project = useProject();
   const nowMs = useNow(minuteMs);
   const range = rangeOf(search, Math.floor(nowMs / minuteMs) * minuteMs);
-  const list = useEventList(search, range);
+  const list = useEventList(search);
   const read = (signal: AbortSignal) => allEvents(project, { ...search, ...range }, signal);
   const onRange = ({ startMs: start, endMs: end }: TimeRange) =>
     void navigate({ search: (now) => ({ ...now, last: undefined, start, end }), replace: true });
