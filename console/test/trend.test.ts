@@ -565,6 +565,30 @@ describe("the trend", () => {
     await console.release(page);
   });
 
+  it("shows events without a type alone, also in a link", async () => {
+    // In a time without other events.
+    const from = startMs - 200 * dayMs;
+    const times = { startTime: from + 3_600_000, endTime: from + 7_200_000 };
+    await console.server.ask.v06("POST /events", {
+      items: [
+        { ...times, description: "Shift note" },
+        { ...times, type: "cleaning" },
+      ],
+    });
+    const page = await console.open({ path: `/trend?series=valve&events=*&${range(from, from + dayMs)}` });
+    const box = (name: string) => page.getByRole("checkbox", { name, exact: true });
+    const button = page.getByRole("button", { name: "With events" });
+    await button.click();
+    await box("cleaning").click();
+    await page.waitForURL((url) => url.searchParams.get("events") !== "*");
+    await page.reload();
+    await button.click();
+    await box("no type").waitFor();
+    const states = [await box("no type").isChecked(), await box("cleaning").isChecked()];
+    assert.deepEqual(states, [true, false]);
+    await console.release(page);
+  });
+
   it("shows events that are added while it is live", async () => {
     const page = await console.open({ path: "/trend?series=valve&events=*&start=6h-ago&live=true" });
     await page.getByRole("button", { name: "With events" }).click();

@@ -5,7 +5,7 @@ import { unreadText } from "../../api/errors.ts";
 import { eventColorStyle } from "../../lib/event-color.ts";
 import classes from "./trend.module.css";
 import { useTrendActions, useTrendSearch } from "./trend-state.tsx";
-import { allTypes, type TrendEvents } from "./use-events.ts";
+import { allTypes, noType, type TrendEvents } from "./use-events.ts";
 
 interface OverlayMenuProps {
   /** Those in the window. */
@@ -81,8 +81,8 @@ function TypeFilter({ events, found: { types, problem } }: TypeFilterProps) {
           size="xs"
           label={
             <span className={classes["eventType"]}>
-              <span className={classes["eventSwatch"]} style={{ background: eventColorStyle(type) }} />
-              {type === "" ? "no type" : type}
+              <span className={classes["eventSwatch"]} style={{ background: swatchOf(type) }} />
+              {type === noType ? "no type" : type}
             </span>
           }
           checked={chosen.includes(type)}
@@ -92,3 +92,5 @@ function TypeFilter({ events, found: { types, problem } }: TypeFilterProps) {
     </Stack>
   );
 }
+
+const swatchOf = (type: string): string => eventColorStyle(type === noType ? "" : type);

@@ -19,7 +19,7 @@ export interface TrendSearch {
   readonly cursors?: readonly string[];
   /** Calculated series: `efficiency=100*[a]/[b]`. */
   readonly calc?: readonly string[];
-  /** The types of events that are shown; `*` for all. */
+  /** The types of events that are shown; `*` for all, `*none` for those without a type. */
   readonly events?: readonly string[];
   /** Compares with the window of so many days before. */
   readonly compare?: number;

@@ -19,10 +19,12 @@ const stepsBeside = 4;
 const liveEveryMs = 5_000;
 /** In the address, for events of all types. */
 export const allTypes = "*";
+/** In the address, for events without a type: the address has no empty values. */
+export const noType = "*none";
 
 export interface TrendEvents {
   readonly bands: readonly ChartBand[];
-  /** The types of the events in the window, for the filter. */
+  /** The types of the events in the window, for the filter, as the address has them. */
   readonly types: readonly string[];
   /** Whether there are more events than are shown. */
   readonly isCut: boolean;
@@ -53,9 +55,9 @@ export function useEvents({ types, window, isLive }: EventsShown, { scheme }: Ch
   });
   return useMemo(() => {
     const found = types === undefined ? [] : (data ?? []);
-    const shown = found.filter(({ type = "" }) => types?.includes(allTypes) || types?.includes(type));
+    const shown = found.filter((event) => types?.includes(allTypes) || types?.includes(typeOf(event)));
     return {
-      types: [...new Set(found.map((event) => event.type ?? ""))].sort(),
+      types: [...new Set(found.map(typeOf))].sort(),
       isCut: found.length >= eventsMax,
       problem: error,
       bands: shown.map((event) => ({
@@ -69,6 +71,8 @@ export function useEvents({ types, window, isLive }: EventsShown, { scheme }: Ch
     };
   }, [types, data, error, scheme]);
 }
+
+const typeOf = ({ type }: Event): string => type || noType;
 
 /** Those that begin in the window, and those that began before and last into it. */
 async function loadEvents(
