@@ -433,6 +433,34 @@ describe("a value that a person adds", () => {
     await console.release(page);
   });
 
+  it("is at the time that the person chooses in the hour that the clock repeats", async () => {
+    const page = await console.open({ path: "/series" });
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send("Emulation.setTimezoneOverride", { timezoneId: "Europe/Berlin" });
+    // 2:30 in winter. In summer it is an hour before.
+    const timeMs = Date.UTC(2026, 9, 25, 1, 30);
+    await page.clock.setFixedTime(timeMs);
+    await page.goto(console.server.baseUrl + pageOf("23-FT-1020"));
+    const dialog = page.getByRole("dialog");
+    const which = dialog.getByLabel("Which of the two times");
+    const add = async (value: string, offset: string) => {
+      await which.selectOption({ label: offset });
+      await dialog.getByLabel("Value in m3/h").fill(value);
+      await dialog.getByRole("button", { name: "Add the value" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await page.getByRole("button", { name: "Add value" }).click();
+    await which.waitFor();
+    assert.equal(await which.inputValue(), String(timeMs), "it is the present time");
+    await add("1", "UTC+01:00");
+    await page.getByRole("button", { name: "Add value" }).click();
+    await add("2", "UTC+02:00");
+    assert.equal(await stored("23-FT-1020", timeMs), 1);
+    assert.equal(await stored("23-FT-1020", timeMs - 60 * minuteMs), 2);
+    // Its time zone and its clock cannot be put back.
+    await page.context().close();
+  });
+
   it("is text for a series of strings; the refusal of the server is shown at its field", async () => {
     const timeMs = secondMs(Date.now());
     const { page, dialog, button } = await openAt("24-XV-1", timeMs);

@@ -1,5 +1,5 @@
 // Adds one point to a series, such as a value of the laboratory. A point that it replaces is shown before.
-import { Alert, TextInput } from "@mantine/core";
+import { Alert, NativeSelect, TextInput } from "@mantine/core";
 import { DateTimePicker } from "@mantine/dates";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,7 +11,7 @@ import {
   type TimeSeries,
 } from "../../api/generated.ts";
 import { timeText, valueText } from "../../lib/format.ts";
-import { localTimeMs, localTimeText } from "../../lib/local-time.ts";
+import { localTimesMs, localTimeText, offsetText } from "../../lib/local-time.ts";
 import { browserZone } from "../../lib/zoned-time.ts";
 import { useProject } from "../../session/session.ts";
 import { EditDialog } from "../../ui/edit-dialog.tsx";
@@ -27,11 +27,10 @@ interface AddValueProps {
 export function AddValue({ series, onAdded, onClose }: AddValueProps) {
   const { id, name, unit, isString } = series;
   const project = useProject();
-  const [time, setTime] = useState(() => localTimeText(Date.now()));
+  const time = useTypedTime();
+  const { timeMs, problem: timeProblem } = time;
   const [text, setText] = useState("");
-  const timeMs = localTimeMs(time);
   const typed = typedValue(text, isString);
-  const timeProblem = timeProblemOf(timeMs);
   const stored = useQuery({
     queryKey: ["series values", project, "point of", id, timeMs],
     enabled: timeProblem === undefined,
@@ -64,14 +63,7 @@ export function AddValue({ series, onAdded, onClose }: AddValueProps) {
       onSave={() => mutate({ timestamp: timeMs!, value: typed.value! })}
       onClose={onClose}
     >
-      <DateTimePicker
-        label="Time"
-        description={`On the clock of ${browserZone()}`}
-        value={time}
-        onChange={(changed) => change(() => setTime(changed))}
-        withSeconds
-        error={timeProblem}
-      />
+      <TimeInput time={time} change={change} />
       <ValueInput
         {...{ text, typed, unit, isString }}
         refusal={isRefused ? messageOf(error) : undefined}
@@ -81,6 +73,44 @@ export function AddValue({ series, onAdded, onClose }: AddValueProps) {
     </EditDialog>
   );
 }
+
+/** The text of a time, and the times that the clock shows as this text. */
+function useTypedTime() {
+  const [chosenMs, setChosenMs] = useState(wholeSecondMs);
+  const [text, setText] = useState(() => localTimeText(chosenMs));
+  const times = localTimesMs(text);
+  const timeMs = times.includes(chosenMs) ? chosenMs : times[0];
+  return { text, setText, times, timeMs, setChosenMs, problem: timeProblemOf(text, timeMs) };
+}
+
+const wholeSecondMs = (): number => Math.floor(Date.now() / 1_000) * 1_000;
+
+interface TimeInputProps {
+  readonly time: ReturnType<typeof useTypedTime>;
+  change(set: () => void): void;
+}
+
+const TimeInput = ({ time, change }: TimeInputProps) => (
+  <>
+    <DateTimePicker
+      label="Time"
+      description={`On the clock of ${browserZone()}`}
+      value={time.text}
+      onChange={(changed) => change(() => time.setText(changed))}
+      withSeconds
+      error={time.problem}
+    />
+    {time.times.length > 1 && (
+      <NativeSelect
+        label="Which of the two times"
+        description="The clock is put back and shows this time twice."
+        data={time.times.map((timeMs) => ({ value: String(timeMs), label: offsetText(timeMs) }))}
+        value={String(time.timeMs)}
+        onChange={({ currentTarget: { value } }) => change(() => time.setChosenMs(Number(value)))}
+      />
+    )}
+  </>
+);
 
 interface ValueInputProps {
   readonly text: string;
@@ -113,8 +143,9 @@ function Replaced({ point, unit }: { readonly point: Datapoint; readonly unit: s
   );
 }
 
-function timeProblemOf(timeMs: number | undefined): string | undefined {
-  if (timeMs === undefined) return "Choose the time of the value.";
+function timeProblemOf(text: string | null, timeMs: number | undefined): string | undefined {
+  if (text === null || text === "") return "Choose the time of the value.";
+  if (timeMs === undefined) return "The clock is put forward and skips this time.";
   return timeMs < startOfTimeMs || timeMs > endOfTimeMs
     ? "The time must be in the years 1900 to 2099."
     : undefined;
