@@ -1,6 +1,7 @@
 // Tests the page of operations in a real browser: figures, warnings, retention rules, and who may see them.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
+import type { Route } from "playwright-core";
 import { assertAccessibleInLooks, type ConsoleUnderTest, oppositeLooks, startConsole } from "./browser.ts";
 
 let console: ConsoleUnderTest;
@@ -115,6 +116,26 @@ describe("the page of operations", () => {
     await alert.getByText("2 KiB are free").waitFor();
     await page.getByRole("row", { name: "shard-1.db 7" }).waitFor();
     assert.equal(await page.getByText("Everything works").count(), 0);
+    await console.release(page);
+  });
+
+  it("says since when the state of the server is not known", async () => {
+    const page = await console.open({ path: "/operations" });
+    const works = page.getByText("Everything works");
+    await works.waitFor();
+    const alert = page.getByRole("alert").filter({ hasText: /The state .* is not known since 20\d\d-/ });
+    const failures: readonly (readonly [reason: string, fail: (route: Route) => Promise<void>])[] = [
+      ["status 500. Try again in a minute", (route) => route.fulfill({ status: 500, body: "<html>" })],
+      ["The server cannot be reached.", (route) => route.abort()],
+    ];
+    for (const [reason, fail] of failures) {
+      await page.route("**/health", fail);
+      await alert.getByText(reason).waitFor();
+      assert.equal(await works.count(), 0);
+      await page.unroute("**/health");
+      await works.waitFor();
+      assert.equal(await alert.count(), 0);
+    }
     await console.release(page);
   });
 

@@ -1,4 +1,5 @@
 // The health of the server: its response, and the remedy for each state.
+import { HttpError } from "@oazapfts/runtime";
 import { baseUrl } from "../../api/base.ts";
 
 export interface Health {
@@ -46,6 +47,8 @@ export interface BackupRun {
 /** Reads `GET /health`; its 503 has a body as well. */
 export async function readHealth(send: typeof fetch, signal: AbortSignal): Promise<Health> {
   const response = await send(`${baseUrl()}/health`, { signal });
+  if (!response.ok && response.status !== 503)
+    throw new HttpError(response.status, await response.text(), response.headers);
   return (await response.json()) as Health;
 }
 

@@ -2,7 +2,8 @@
 import { Alert, Badge, Group, SimpleGrid, Stack, Table, Tabs, Text } from "@mantine/core";
 import { CircleCheck, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { bytesText, countText, durationText } from "../../lib/format.ts";
+import { messageOf } from "../../api/errors.ts";
+import { bytesText, countText, durationText, timeText } from "../../lib/format.ts";
 import { programsFor } from "../../lib/snippets.ts";
 import { CopyMenu } from "../../ui/copy-as.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -16,6 +17,8 @@ import { useHealth, useMetrics } from "./use-server-state.ts";
 
 export function ServerTab({ tabs }: { tabs: ReactNode }) {
   const health = useHealth();
+  // Requests wait without a connection: they have failed, but their query has not.
+  const unread = health.error ?? health.failureReason;
   const { query, readings } = useMetrics();
   const snapshot = readings.at(-1)?.snapshot;
   return (
@@ -30,8 +33,11 @@ export function ServerTab({ tabs }: { tabs: ReactNode }) {
     >
       <Tabs.Panel value="server">
         <Stack>
-          {health.data && <HealthNotice health={health.data} />}
-          {health.isError && <Failure problem={health.error} />}
+          {unread ? (
+            <UnknownHealth problem={unread} readMs={health.dataUpdatedAt} />
+          ) : (
+            health.data && <HealthNotice health={health.data} />
+          )}
           {query.isPending && <Loading what="the metrics" />}
           {query.isError && <Failure problem={query.error} onRetry={() => void query.refetch()} />}
           {readings.length > 0 && <Tiles readings={readings} />}
@@ -59,6 +65,26 @@ function HealthNotice({ health }: { health: Health }) {
     >
       {text}
       {health.freeBytes !== undefined && ` ${bytesText(health.freeBytes)} are free on the disk.`}
+    </Alert>
+  );
+}
+
+interface UnknownHealthProps {
+  readonly problem: unknown;
+  /** When the state was read; 0 for never. */
+  readonly readMs: number;
+}
+
+function UnknownHealth({ problem, readMs }: UnknownHealthProps) {
+  const since = readMs === 0 ? "" : ` since ${timeText(readMs)}`;
+  return (
+    <Alert
+      color="orange"
+      role="alert"
+      title={`The state of the server is not known${since}`}
+      icon={<TriangleAlert size={20} aria-hidden />}
+    >
+      {messageOf(problem)}
     </Alert>
   );
 }
