@@ -133,6 +133,29 @@ describe("the window of a trend", () => {
     await console.release(page);
   });
 
+  it("reads the navigator again while it is live", async () => {
+    const page = await console.open({ path: "/transformations" });
+    await page.clock.install();
+    const ofNavigator = () =>
+      page.waitForResponse((response) => {
+        const { searchParams } = new URL(response.url());
+        const lengthMs = Number(searchParams.get("end")) - Number(searchParams.get("start"));
+        return lengthMs >= dayMs && !searchParams.has("granularity");
+      });
+    const first = ofNavigator();
+    await page.goto(`${console.server.baseUrl}/trend?series=valve&start=15m-ago&live=true`);
+    await (await first).finished();
+    await row(page, "valve").getByText("raw points").waitFor();
+    const written = { timestamp: Date.now() - 120_000, value: 1 };
+    await console.server.ask.v06("POST /timeseries/data/valve", { items: [written] });
+    await page.waitForTimeout(1_000);
+    const again = ofNavigator();
+    await page.clock.fastForward(61_000);
+    assert.match(await (await again).text(), new RegExp(`${written.timestamp}`));
+    // Its clock cannot be put back.
+    await page.context().close();
+  });
+
   it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
     const page = await console.open({
       path: `/trend?series=flow&${range(startMs + dayMs, startMs + 2 * dayMs)}`,

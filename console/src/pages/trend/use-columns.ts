@@ -22,6 +22,8 @@ export interface ColumnsWanted {
   readonly window: TimeWindow;
   readonly widthPx: number;
   readonly isLive: boolean;
+  /** Data that is not live is read again so often; absent for never. */
+  readonly refreshMs?: number;
   /** False for data that is to be requested later. */
   readonly isWanted?: boolean;
   /** Changes when everything must be read again. */
@@ -35,7 +37,7 @@ const lateEveryMs = 10_000;
 const keptMs = 60_000;
 
 export function useColumns(wanted: ColumnsWanted): readonly LoadedColumns[] {
-  const { series, window, widthPx, isLive, isWanted = true, version } = wanted;
+  const { series, window, widthPx, isLive, refreshMs, isWanted = true, version } = wanted;
   const project = useProject();
   const client = useQueryClient();
   const [reader] = useState(() => new BucketReader());
@@ -52,7 +54,7 @@ export function useColumns(wanted: ColumnsWanted): readonly LoadedColumns[] {
     return series.map((one) => ({
       ...columnsQuery({ client, project, reader }, one, place),
       enabled: isRequested && isReadable(one),
-      refetchInterval: isLive ? liveEveryMs : (false as const),
+      refetchInterval: isLive ? liveEveryMs : (refreshMs ?? (false as const)),
     }));
   }, [
     client,
@@ -62,6 +64,7 @@ export function useColumns(wanted: ColumnsWanted): readonly LoadedColumns[] {
     version,
     bucketMs,
     isLive,
+    refreshMs,
     lengthMs,
     round,
     startMs,
@@ -148,6 +151,9 @@ function useLastColumns(
   }, [series, loaded, last]);
 }
 
+const isSame = (one: TimeWindow, other: TimeWindow): boolean =>
+  one.startMs === other.startMs && one.endMs === other.endMs;
+
 /** The buckets of another range that were read lately and are most of this one, if there are any. */
 function loadedBuckets(client: QueryClient, prefix: QueryKey, range: TimeWindow): LoadedBuckets | undefined {
   const common = (one: TimeWindow) => Math.min(one.endMs, range.endMs) - Math.max(one.startMs, range.startMs);
@@ -162,7 +168,7 @@ function loadedBuckets(client: QueryClient, prefix: QueryKey, range: TimeWindow)
         ? [{ columns, range: { startMs, endMs } }]
         : [];
     })
-    .filter((one) => common(one.range) > 0)
+    .filter((one) => common(one.range) > 0 && !isSame(one.range, range))
     .sort((one, other) => common(other.range) - common(one.range))[0];
 }
 

@@ -37,6 +37,9 @@ interface TrendView {
   readonly widthPx: number;
 }
 
+/** A pixel of the strip is about as long, or longer. */
+const stripEveryMs = 60_000;
+
 export function useTrendData({ shown, series, window, widthPx }: TrendView): TrendData {
   const { search, version } = shown;
   const isFollowing = isLive(search);
@@ -50,7 +53,7 @@ export function useTrendData({ shown, series, window, widthPx }: TrendView): Tre
   // After the data of the chart, which would have to wait for it.
   const overview = useColumns({
     ...{ series, version, window: whole, widthPx: widthPx / 2 },
-    ...{ isLive: false, isWanted: !isLoading },
+    ...{ isLive: false, isWanted: !isLoading, ...(isFollowing && { refreshMs: stripEveryMs }) },
   });
   const rows = useRows(series, loaded, overview);
   const visible = useMemo(() => rows.flatMap(({ series, line }) => (series.isHidden ? [] : [line])), [rows]);
