@@ -26,6 +26,8 @@ export interface ConsoleUnderTest {
    * styles in its memory save most of the processor time of a first page.
    */
   release(page: Page): Promise<void>;
+  /** Closes a window whose clock or time zone the test has set: `release` cannot put them back. */
+  discard(page: Page): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -78,6 +80,10 @@ export async function startConsole(options: ServerOptions = {}): Promise<Console
       await page.context().clearPermissions();
       opened.delete(page);
       windows.free.push(page);
+    },
+    async discard(page) {
+      opened.delete(page);
+      await page.context().close();
     },
     async close() {
       for (const page of opened) await page.context().close();

@@ -147,8 +147,7 @@ describe("time line and table", () => {
     await page.waitForTimeout(2_000);
     assert.equal(await last.count(), 1);
     await page.getByText("3\u202f000", { exact: true }).waitFor();
-    // Its clock cannot be put back.
-    await page.context().close();
+    await console.discard(page);
   });
 
   it("open an event by keyboard, and the back button returns to the filter", async () => {

@@ -318,7 +318,7 @@ describe("the page of a series", () => {
     await dialog.waitFor({ state: "detached" });
     const [saved] = (await console.server.ask.v06(`GET /timeseries/${id}`)).items;
     assert.deepEqual([saved!["description"], saved!["unit"]], ["Flow of the feed", "l/s"]);
-    // The window is not released: its clock is ahead.
+    await console.discard(page);
   });
 
   it("loses the points of a range after a count of them, and no others", async () => {
@@ -407,7 +407,7 @@ describe("a value that a person adds", () => {
     await page.getByText("7.25", { exact: true }).first().waitFor();
     await page.getByRole("img", { name: "23-FT-1010, 1 d" }).waitFor();
     assert.equal(await stored("23-FT-1010", timeMs), 7.25);
-    await console.release(page);
+    await console.discard(page);
   });
 
   it("replaces a point only after the dialog has shown it, also one that came meanwhile", async () => {
@@ -430,7 +430,7 @@ describe("a value that a person adds", () => {
     await console.server.ask.v06(
       `DELETE /timeseries/${ids.get("24-HS-1")}/data/deleterange?start=${timeMs}&end=${timeMs + 1}`,
     );
-    await console.release(page);
+    await console.discard(page);
   });
 
   it("is at the time that the person chooses in the hour that the clock repeats", async () => {
@@ -457,8 +457,7 @@ describe("a value that a person adds", () => {
     await add("2", "UTC+02:00");
     assert.equal(await stored("23-FT-1020", timeMs), 1);
     assert.equal(await stored("23-FT-1020", timeMs - 60 * minuteMs), 2);
-    // Its time zone and its clock cannot be put back.
-    await page.context().close();
+    await console.discard(page);
   });
 
   it("is text for a series of strings; the refusal of the server is shown at its field", async () => {
@@ -478,7 +477,7 @@ describe("a value that a person adds", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("table", { name: "Points of 24-XV-1" }).getByText("closed").waitFor();
     assert.equal(await stored("24-XV-1", timeMs), "closed");
-    await console.release(page);
+    await console.discard(page);
   });
 });
 

@@ -152,8 +152,7 @@ describe("the window of a trend", () => {
     const again = ofNavigator();
     await page.clock.fastForward(61_000);
     assert.match(await (await again).text(), new RegExp(`${written.timestamp}`));
-    // Its clock cannot be put back.
-    await page.context().close();
+    await console.discard(page);
   });
 
   it("pans with Shift and the wheel, and zooms a value axis alone", async () => {
