@@ -344,10 +344,10 @@ describe("the frame", () => {
     const inJson = { status: 502, contentType: "application/json", body: '{"message":"Bad Gateway"}' };
     let refused = 0;
     await page.route(isOfServer, (route) => route.fulfill(refused++ % 2 ? badGateway : inJson));
-    await page.getByRole("alert").getByText("The server cannot be reached").waitFor();
+    await page.getByRole("alert").getByText("The server cannot be reached. The pages show").waitFor();
     const before = refused;
     while (refused < before + 3) await page.waitForResponse(/\/health$/);
-    await page.getByText("Everything works").waitFor();
+    await page.getByText("The state of the server is not known since").waitFor();
     await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Raw" }).click();
     await page.getByRole("button", { name: "Try again" }).waitFor();
     assert.equal(await page.getByText("This is a fault of the console").count(), 0);
