@@ -1,4 +1,4 @@
-// Records that are deleted while an export reads them: what is left of them stays out of the archive.
+// Records that are deleted while an export reads them. The archive has what was read before the deletion.
 import { ServerProblem } from "../client/connection.ts";
 
 /** The result of a read of a listed record; undefined if the record does not exist any more. */

@@ -41,7 +41,7 @@ export function EditDialog({
     <Modal
       opened
       {...{ onClose, title, size }}
-      // A click beside the dialog must not lose what a person has typed.
+      // Once a person has typed, a click beside the dialog does not close it.
       closeOnClickOutside={!isChanged}
       closeOnEscape={!isChanged}
       closeButtonProps={{ "aria-label": "Close" }}

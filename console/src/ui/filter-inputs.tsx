@@ -1,5 +1,5 @@
-// Inputs of a filter that is in the address of the page. What is typed is written to the address after a
-// pause; another change of the address, such as by a link, replaces what is typed.
+// Inputs of a filter that is in the address of the page. An input writes its text to the address after a
+// pause in typing. When a link or a button changes the address, the input shows the new value.
 import { Autocomplete, type AutocompleteProps, TextInput, type TextInputProps } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useEffect, useRef, useState } from "react";

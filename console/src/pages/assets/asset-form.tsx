@@ -42,7 +42,7 @@ export function AssetForm({ title, action, opened, change, onClose }: AssetFormP
   const { metadata, ...openedTexts } = opened;
   const [texts, setTexts] = useState(openedTexts);
   const [pairs, setPairs] = useState(() => pairsOf(metadata));
-  /** Without spaces at the ends of what was typed; the other fields stay as they are. */
+  /** Trims the fields that the person changed, and no others. */
   const save = () => {
     const typed = Object.entries(texts).filter(([field, text]) => text !== openedTexts[field as TextField]);
     const trimmed = typed.map(([field, text]) => [field, text.trim()]);
